@@ -110,6 +110,7 @@ static void suggest_definition(Elaborator *e, Diagnostic *d, const char *name) {
     const AstStmt *stmt = e->program->stmts.items[i];
     for (int k = 0; stmt->kind == AST_CONST && k < stmt->constants.count; k++)
       vec_push(e->arena, &constants, stmt->constants.items[k].name.text);
+    if (stmt->kind == AST_OPTION) vec_push(e->arena, &constants, stmt->option.name.text);
   }
   for (int i = 0; train_key_name(i) && has_train(e); i++)
     vec_push(e->arena, &keys, train_key_name(i));
@@ -137,11 +138,11 @@ static void report_definition(Elaborator *e, int index) {
     report_error(e, (Span){0}, "-D %s: the program has no train block", name);
     return;
   }
-  suggest_definition(e,
-                     report_error(e, (Span){0},
-                                  "-D %s: the program has no constant or train key of this name",
-                                  name),
-                     name);
+  suggest_definition(
+      e,
+      report_error(e, (Span){0},
+                   "-D %s: the program has no constant, option or train key of this name", name),
+      name);
 }
 
 static void check_definitions(Elaborator *e) {

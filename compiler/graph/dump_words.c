@@ -19,6 +19,8 @@ const char *const dump_output_words[OUTPUT_KIND_COUNT] = {
 
 const char *const dump_scan_words[SCAN_CHOICE_COUNT] = {"auto", "unroll", "loop"};
 
+const char *const dump_unit_words[UNIT_COUNT] = {"number", "epochs", "steps"};
+
 const char *const dump_combine_words[COMBINE_COUNT] = {
     [COMBINE_MEAN] = "mean", [COMBINE_BATCHES] = "batches", [COMBINE_SUM] = "sum",
     [COMBINE_MAX] = "max",   [COMBINE_MIN] = "min",         [COMBINE_LAST] = "last",
@@ -69,9 +71,24 @@ static const Field plateau_fields[] = {
     FIELD("", PLACE, Plateau, span),
 };
 
+static const Field option_fields[] = {
+    FIELD("", STRING, RunOption, name),
+    FIELD(" whole", FLAG, RunOption, is_whole),
+    FIELD(" ", WORD, RunOption, unit, .most = UNIT_COUNT, .choices = dump_unit_words),
+    FIELD(" ", DOUBLE, RunOption, start),
+    FIELD(" from ", DOUBLE, RunOption, least),
+    FIELD(" below ", DOUBLE, RunOption, limit),
+    FIELD(" sets_epochs", FLAG, RunOption, sets_epochs),
+    FIELD(" sets_steps", FLAG, RunOption, sets_steps),
+    FIELD(" sets_validate", FLAG, RunOption, sets_validate),
+    FIELD(" sets_seed", FLAG, RunOption, sets_seed),
+    FIELD("", PLACE, RunOption, span),
+};
+
 const DumpList dump_lists[DUMP_LIST_COUNT] = {
     {"input", RECORD(input_fields), offsetof(Module, inputs), sizeof(InputInfo)},
     {NULL, RECORD(variable_fields), offsetof(Module, variables), sizeof(Variable)},
     {"metric", RECORD(metric_fields), offsetof(Module, metrics), sizeof(MetricInfo)},
     {"plateau", RECORD(plateau_fields), offsetof(Module, plateaus), sizeof(Plateau)},
+    {"option", RECORD(option_fields), offsetof(Module, options), sizeof(RunOption)},
 };

@@ -41,6 +41,7 @@ enum { DUMP_VERSION = 1 };
 extern const char *const dump_order_words[DATA_ORDER_COUNT]; /* NULL for the first */
 extern const char *const dump_variable_words[VARIABLE_KIND_COUNT];
 extern const char *const dump_output_words[OUTPUT_KIND_COUNT];
+extern const char *const dump_unit_words[UNIT_COUNT];
 extern const char *const dump_scan_words[SCAN_CHOICE_COUNT];
 extern const char *const dump_combine_words[COMBINE_COUNT];
 
@@ -59,7 +60,7 @@ typedef struct DumpList {
   int field_count;
   size_t list, size; /* where the array is in Module; bytes of an element */
 } DumpList;
-enum { DUMP_LIST_COUNT = 4 };
+enum { DUMP_LIST_COUNT = 5 };
 extern const DumpList dump_lists[DUMP_LIST_COUNT];
 
 /* Any of these arrays. */

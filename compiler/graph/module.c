@@ -2,6 +2,7 @@
 #include "graph/module.h"
 
 #include <stddef.h>
+#include <string.h>
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -39,6 +40,11 @@ const InputInfo *module_find_input(const Module *module, const char *name) {
   for (int i = 0; i < module->inputs.count; i++)
     if (module->inputs.items[i].name == interned) return &module->inputs.items[i];
   return NULL;
+}
+
+const char *module_option_name(const char *scalar) {
+  size_t length = strlen(MODULE_OPTION);
+  return strncmp(scalar, MODULE_OPTION, length) == 0 ? scalar + length : NULL;
 }
 
 const ExternInfo *module_find_extern(const Module *module, const char *function) {

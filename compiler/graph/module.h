@@ -11,8 +11,8 @@
  *   finish      accumulators -> loss and metrics, host scalars, f64 only
  *
  * Host scalars are `scalar` leaves of type f64[].  `t` is the step (from 1), `epoch` the epoch (from
- * 0), `steps` the total, `steps_per_epoch`; the values of plateaus; all others are outputs of the
- * host graph by name. */
+ * 0), `steps` the total, `steps_per_epoch`; the values of plateaus and options; all others are
+ * outputs of the host graph by name. */
 #ifndef NNC_GRAPH_MODULE_H
 #define NNC_GRAPH_MODULE_H
 
@@ -128,6 +128,24 @@ typedef struct Plateau {
   Span span;
 } Plateau;
 
+/* What a number of an option counts. */
+typedef enum OptionUnit { UNIT_NONE, UNIT_EPOCHS, UNIT_STEPS, UNIT_COUNT } OptionUnit;
+
+/* A number that the command line of the executable gives; a host scalar MODULE_OPTION "name". */
+typedef struct RunOption {
+  const char *name; /* "weight_decay"; the flag is --weight-decay */
+  bool is_whole;    /* whole numbers alone */
+  OptionUnit unit;
+  double start;        /* by default */
+  double least, limit; /* least <= value < limit */
+  /* keys of train that it gives; RunConfig has their defaults */
+  bool sets_epochs, sets_steps, sets_validate, sets_seed;
+  Span span;
+} RunOption;
+#define MODULE_OPTION "option:"
+/* The option of such a scalar: "lr" for "option:lr"; NULL for other scalars. */
+const char *module_option_name(const char *scalar);
+
 /* --scans: whether the steps of scans are written out (passes/unroll.c). */
 typedef enum ScanChoice { SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT } ScanChoice;
 
@@ -166,6 +184,7 @@ typedef struct Module {
   VEC(DataSet) data_sets;
   VEC(MetricInfo) metrics;
   VEC(Plateau) plateaus;
+  VEC(RunOption) options;
   VEC(ExternInfo) externs;
   RunConfig run;
   /* The machine that it is compiled for; NULL: any. Passes ask which kernels it has. */

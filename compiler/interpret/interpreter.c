@@ -45,6 +45,22 @@ static Evaluation *run(Interpreter *interpreter, const Graph *graph, Arena *aren
   return evaluation;
 }
 
+typedef VEC(Binding) Bindings;
+
+static void bind_number(Arena *arena, Bindings *bindings, const char *name, double number) {
+  Tensor *value = tensor_create(arena, type_scalar(DTYPE_F64));
+  value->data[0] = number;
+  vec_push(arena, bindings, ((Binding){OP_SCALAR, name_intern(name), value}));
+}
+
+/* What the executable is given on its command line; by default what the program says. */
+static void bind_options(const Interpreter *interpreter, Arena *arena, Bindings *bindings) {
+  for (int i = 0; i < interpreter->module->options.count; i++) {
+    const RunOption *option = &interpreter->module->options.items[i];
+    bind_number(arena, bindings, name_printf("%s%s", MODULE_OPTION, option->name), option->start);
+  }
+}
+
 Interpreter *interpreter_create(Arena *arena, const Module *module, uint64_t seed) {
   Interpreter *interpreter = ARENA_NEW(arena, Interpreter);
   *interpreter = (Interpreter){.arena = arena, .module = module, .seed = seed};
@@ -52,7 +68,12 @@ Interpreter *interpreter_create(Arena *arena, const Module *module, uint64_t see
   for (int i = 0; i < module->variables.count; i++)
     interpreter->values[i] = tensor_create(arena, module->variables.items[i].type);
   const Graph *init = module->entries[ENTRY_INIT];
-  if (init) run(interpreter, init, arena_create(), 0, NULL, 0);
+  if (init) {
+    Arena *own = arena_create();
+    Bindings bindings = {0};
+    bind_options(interpreter, own, &bindings);
+    run(interpreter, init, own, bindings.count, bindings.items, 0);
+  }
   return interpreter;
 }
 
@@ -66,14 +87,6 @@ void interpreter_set_example(Interpreter *interpreter, uint64_t example) {
 }
 
 /* ---- bindings ---- */
-
-typedef VEC(Binding) Bindings;
-
-static void bind_number(Arena *arena, Bindings *bindings, const char *name, double number) {
-  Tensor *value = tensor_create(arena, type_scalar(DTYPE_F64));
-  value->data[0] = number;
-  vec_push(arena, bindings, ((Binding){OP_SCALAR, name_intern(name), value}));
-}
 
 /* The outputs of the host entry, which reads the scalars bound so far. */
 static void bind_host_scalars(const Interpreter *interpreter, Arena *arena, Bindings *bindings) {
@@ -108,6 +121,7 @@ int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, co
     const Plateau *plateau = &interpreter->module->plateaus.items[i];
     bind_number(arena, &bindings, plateau->name, plateau->start);
   }
+  bind_options(interpreter, arena, &bindings);
   bind_host_scalars(interpreter, arena, &bindings);
   bind_variables(interpreter, arena, &bindings);
   *result = bindings.items;

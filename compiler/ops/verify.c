@@ -179,6 +179,21 @@ static bool check_plateaus(Check *check) {
   return true;
 }
 
+/* The executable reads them by name. */
+static bool check_options(Check *check) {
+  const Module *module = check->module;
+  for (int i = 0; i < module->options.count; i++) {
+    const RunOption *option = &module->options.items[i];
+    if (!option->name) return fail(check, "option %d lacks a name", i);
+    if (!(option->start >= option->least && option->start < option->limit))
+      return fail(check, "option \"%s\": its default lies outside of its limits", option->name);
+    for (int k = 0; k < i; k++)
+      if (strcmp(module->options.items[k].name, option->name) == 0)
+        return fail(check, "option \"%s\": there are two of this name", option->name);
+  }
+  return true;
+}
+
 static bool check_metrics(Check *check) {
   const Module *module = check->module;
   PointerTable names = {0};
@@ -241,6 +256,9 @@ static bool scalar_is_known(Check *check, const char *name) {
   if (is_builtin_scalar(name)) return true;
   for (int i = 0; i < check->module->plateaus.count; i++)
     if (check->module->plateaus.items[i].name == name) return true;
+  const char *option = module_option_name(name);
+  for (int i = 0; option && i < check->module->options.count; i++)
+    if (strcmp(check->module->options.items[i].name, option) == 0) return true;
   return check->kind != ENTRY_HOST && gives(check, ENTRY_HOST, OUTPUT_SCALAR, name);
 }
 
@@ -521,7 +539,7 @@ static bool check_module(Check *check) {
     if (!collect_outputs(check, kind)) return false;
   check->kind = ENTRY_COUNT;
   if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
-      !check_metrics(check) || !check_plateaus(check))
+      !check_metrics(check) || !check_plateaus(check) || !check_options(check))
     return false;
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!check_entry(check, kind)) return false;

@@ -22,7 +22,7 @@ const char *ast_stmt_kind_text(AstStmtKind kind) {
       [AST_EXTERN] = "extern", [AST_ASSIGN] = "assignment",
       [AST_STORE] = "store",   [AST_FOR] = "for",
       [AST_IF] = "if",         [AST_RETURN] = "return",
-      [AST_YIELD] = "yield",
+      [AST_YIELD] = "yield",   [AST_OPTION] = "option",
   };
   return texts[kind];
 }
@@ -237,6 +237,11 @@ static void print_stmt_parts(Text *out, const AstStmt *stmt, int indent) {
   case AST_CONST:
     text_add_char(out, ' ');
     print_bindings(out, &stmt->constants, indent);
+    return;
+  case AST_OPTION:
+    text_printf(out, " %s", stmt->option.name.text);
+    print_part(out, " = ", stmt->option.value, indent);
+    print_part(out, " in ", stmt->option.limits, indent);
     return;
   case AST_INPUT:
   case AST_PARAM:

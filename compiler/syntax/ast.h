@@ -240,6 +240,7 @@ struct AstEntry {
 
 typedef enum AstStmtKind {
   AST_CONST,     /* .constants */
+  AST_OPTION,    /* .option */
   AST_INPUT,     /* .variable (type always, value never) */
   AST_PARAM,     /* .variable */
   AST_STATE,     /* .variable */
@@ -271,6 +272,11 @@ struct AstStmt {
   Span keyword; /* the first word; for AST_ASSIGN and AST_STORE the '=' or '<-' */
   union {
     AstBindings constants;
+    struct {
+      AstName name;
+      AstExpr *value;  /* by default */
+      AstExpr *limits; /* a..b; NULL when not written */
+    } option;
     struct {
       AstName name;
       AstType *type;  /* NULL when not written */

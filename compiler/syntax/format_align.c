@@ -108,7 +108,7 @@ static void tie_declarations(Aligner *a, Ties *ties, const Pair *p) {
   if (is_variable)
     tie(a, ties, find_kind(a, p->upper, p->upper_end, ':'),
         find_kind(a, p->lower, p->lower_end, ':'));
-  if (is_variable || kind == T_CONST)
+  if (is_variable || kind == T_CONST || kind == T_OPTION)
     tie(a, ties, find_kind(a, p->upper, p->upper_end, '='),
         find_kind(a, p->lower, p->lower_end, '='));
 }

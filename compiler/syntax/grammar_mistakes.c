@@ -35,8 +35,9 @@ static int is_hard_word(int kind) { return kind >= T_CONST && kind <= T_PARAM; }
 /* ---- statements that are none ------------------------------------------------------------- */
 
 static const char *const statement_words[] = {
-    "const", "def",   "for",   "if",      "else",      "return", "yield",    "param",  "data",
-    "input", "state", "train", "predict", "optimizer", "init",   "schedule", "stream", "extern",
+    "const", "def",      "for",    "if",     "else",   "return",  "yield",
+    "param", "data",     "input",  "state",  "train",  "predict", "optimizer",
+    "init",  "schedule", "stream", "extern", "option",
 };
 
 /* The end of the statement, or the '=' or '<-' in it that stands outside brackets. */
@@ -351,6 +352,10 @@ static const struct {
     SAY("a block is written in braces", "write '{' here and '}' after the block", .found = ':',
         .expects = '{'),
     SAY("a constant has no type", "write 'const n = 3'", .first = T_CONST, .found = ':'),
+    SAY("an option has no type: its default tells whether it takes whole numbers alone",
+        "write 'option n = 3', or 'option lr = 3.0'", .first = T_OPTION, .found = ':'),
+    SAY("an option has a statement of its own", "write 'option a = 1' and 'option b = 2'",
+        .first = T_OPTION, .found = ','),
     SAY("an argument is named with '='", "write 'name = value'", .found = ':', .expects = '=',
         .in_brackets = 1),
     SAY("a key is set with '='", "write 'key = value'", .found = ':', .expects = '='),

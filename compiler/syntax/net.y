@@ -71,7 +71,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %token SEP COMMENT IGNORED BAD START_EXPR
 %token <token> ID NUMBER STRING BOOL
 %token <token> CONST DEF FOR IN IF ELSE RETURN YIELD SCAN WITH PARAM
-%token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN
+%token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN OPTION
 %token <token> RECOMPUTE GRADIENT
 %token DOTDOT ELLIPSIS ARROW LE GE EQ NE AND OR FLOORDIV
 
@@ -79,7 +79,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %type <name> name
 %type <names> names pattern
 %type <expr> expr ternary or and cmp range add mul unary power postfix primary scan
-%type <expr> opt_expr opt_init opt_along
+%type <expr> opt_expr opt_init opt_along opt_limits
 %type <exprs> exprs opt_exprs dims strings stages
 %type <stmt> stmt if_stmt
 %type <stmts> stmts stmt_list
@@ -120,6 +120,7 @@ block: '{' stmts '}'             { $$ = build_block(parser, @$, $2); } ;
 
 stmt
   : CONST bindings               { $$ = STMT(AST_CONST, @$, @1, .constants = *$2); }
+  | OPTION name '=' expr opt_limits { $$ = STMT(AST_OPTION, @$, @1, .option = {*$2, $4, $5}); }
   | INPUT name ':' type          { $$ = STMT(AST_INPUT, @$, @1, .variable = {*$2, $4, NULL}); }
   | PARAM name opt_type opt_init { $$ = STMT(AST_PARAM, @$, @1, .variable = {*$2, $3, $4}); }
   | STATE name opt_type opt_init { $$ = STMT(AST_STATE, @$, @1, .variable = {*$2, $3, $4}); }
@@ -176,11 +177,14 @@ name
   ;
 contextual
   : DATA | INPUT | STATE | TRAIN | PREDICT | OPTIMIZER | ALONG | INIT | SCHEDULE | STREAM | PARAMS
-  | EXTERN | RECOMPUTE | GRADIENT
+  | EXTERN | RECOMPUTE | GRADIENT | OPTION
   ;
 
 opt_init: %empty                 { $$ = NULL; }
   | '=' expr                     { $$ = $2; }
+  ;
+opt_limits: %empty               { $$ = NULL; }
+  | IN expr                      { $$ = $2; }
   ;
 opt_type: %empty                 { $$ = NULL; }
   | ':' type                     { $$ = $2; }

@@ -122,6 +122,10 @@ static void visit_function(const Visitor *v, const AstStmt *stmt) {
 static void visit_stmt(const Visitor *v, const AstStmt *stmt) {
   switch (stmt->kind) {
   case AST_CONST: visit_bindings(v, &stmt->constants); return;
+  case AST_OPTION:
+    visit_expr(v, stmt->option.value);
+    visit_expr(v, stmt->option.limits);
+    return;
   case AST_INPUT:
   case AST_PARAM:
   case AST_STATE:

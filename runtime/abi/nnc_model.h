@@ -77,6 +77,17 @@ typedef struct nnc_plateau {
   int64_t patience, cooldown; /* reports */
 } nnc_plateau;
 
+/* A number that the command line of the executable gives (program_option.c). */
+typedef struct nnc_program_option {
+  const char *name;    /* "weight_decay"; the flag is --weight-decay */
+  int is_whole;        /* whole numbers alone */
+  const char *unit;    /* "epochs", "steps"; NULL: none */
+  double start;        /* by default */
+  double least, limit; /* least <= value < limit */
+  int sets_epochs, sets_steps, sets_validate, sets_seed; /* what it gives of nnc_model */
+  int line;                                              /* in the .net file, 0 when unknown */
+} nnc_program_option;
+
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
 enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
 
@@ -219,8 +230,11 @@ typedef struct nnc_model {
   int plateau_count;
   const nnc_plateau *plateaus;
 
+  int option_count;
+  const nnc_program_option *options;
+
   /* Host scalars: `inputs` are t, epoch, steps, steps_per_epoch in this order, then the values of the
-   * plateaus. The outputs are
+   * plateaus and those of the options. The outputs are
    * written where the kernels read them (nnc_worker.scalars) before each run of train/accumulate/eval. */
   int scalar_count;
   const char *const *scalar_names;
@@ -242,7 +256,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 9 };
+enum { NNC_MODEL_ABI = 10 };
 
 extern nnc_model nnc_the_model;
 

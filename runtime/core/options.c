@@ -3,14 +3,17 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/device.h"
+#include "core/flags.h"
 #include "os/cpus.h"
 #include "os/message.h"
+#include "os/printable.h"
 
 enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME, KIND_YES };
 
@@ -90,6 +93,11 @@ static const Option options_table[] = {
 };
 enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
 
+/* What the compiler knows of this table. */
+static const char *const flag_names[] = {NNC_FLAG_NAMES};
+_Static_assert(sizeof flag_names / sizeof *flag_names == OPTION_COUNT,
+               "core/flags.h and options_table differ");
+
 typedef struct Parse {
   nnc_options *options;
   int argc, at;
@@ -119,14 +127,18 @@ static int unknown_command(const Parse *parse, const char *word) {
 }
 
 static int unknown_option(const char *word) {
-  const char *names[OPTION_COUNT];
-  for (int i = 0; i < OPTION_COUNT; i++) names[i] = options_table[i].name;
+  const char *names[OPTION_COUNT + NNC_MAX_OPTIONS];
+  char flags[NNC_MAX_OPTIONS][64];
+  int count = OPTION_COUNT;
+  for (int i = 0; i < OPTION_COUNT; i++) names[i] = flag_names[i];
+  for (int i = 0; i < nnc_the_model.option_count; i++)
+    names[count++] = nnc_setting_flag(i, flags[i]);
   char name[64];
   size_t length = strcspn(word + 2, "=");
   if (word[1] != '-' || length >= sizeof name) return unknown("flag", word, NULL, "");
   memcpy(name, word + 2, length);
   name[length] = '\0';
-  return unknown("flag", name, nnc_nearest(name, OPTION_COUNT, names), "--");
+  return unknown("flag", name, nnc_nearest(name, count, names), "--");
 }
 
 /* Whether this program has no such flag, but others do. */
@@ -179,6 +191,21 @@ static int store(Parse *parse, int index, const char *value) {
   return NNC_EXIT_OK;
 }
 
+/* An option of the program. */
+static int parse_setting(Parse *parse, int option, const char *word) {
+  const char *equals = strchr(word, '='), *value = equals ? equals + 1 : NULL;
+  nnc_settings *settings = &parse->options->settings;
+  char form[160];
+  if (!value && parse->at < parse->argc) value = parse->argv[parse->at++];
+  if (!value) {
+    nnc_error("%s wants a value: %s", word, nnc_setting_form(option, form));
+    return NNC_EXIT_USAGE;
+  }
+  if (!nnc_setting_read(option, value, &settings->values[option])) return NNC_EXIT_USAGE;
+  settings->given[option] = true;
+  return NNC_EXIT_OK;
+}
+
 /* The value of an option: after '=', or the next argument.  NULL after a message. */
 static const char *take_value(Parse *parse, int index, const char *attached) {
   const Option *option = &options_table[index];
@@ -219,6 +246,8 @@ static int find_option(const char *word, const char **attached) {
 static int parse_option(Parse *parse, const char *word) {
   const char *attached;
   int index = find_option(word, &attached);
+  int setting = word[1] == '-' ? nnc_setting_find(word + 2, strcspn(word + 2, "=")) : -1;
+  if (index < 0 && setting >= 0) return parse_setting(parse, setting, word);
   if (index < 0) return unknown_option(word);
   if (options_table[index].kind == KIND_FLAG) {
     if (!attached) return store(parse, index, NULL);
@@ -248,11 +277,25 @@ static int check_flags(const Parse *parse) {
   return NNC_EXIT_OK;
 }
 
+/* The same of the program's options, which matter where the program runs. */
+static int check_settings(const Parse *parse) {
+  const nnc_options *options = parse->options;
+  char flag[64];
+  for (int i = 0; i < nnc_the_model.option_count; i++) {
+    if (!options->settings.given[i] || (options->command->bit & RUNS)) continue;
+    nnc_error("--%s is no flag of %s; '%s --help' lists them", nnc_setting_flag(i, flag),
+              options->command->name, options->command->name);
+    return NNC_EXIT_USAGE;
+  }
+  return NNC_EXIT_OK;
+}
+
 static int check(const Parse *parse) {
   const nnc_options *options = parse->options;
   const nnc_command *command = options->command;
   if (options->help || options->version) return NNC_EXIT_OK;
   int flags = check_flags(parse);
+  if (flags == NNC_EXIT_OK) flags = check_settings(parse);
   if (flags != NNC_EXIT_OK) return flags;
   if (options->epochs >= 0 && options->steps >= 0) {
     nnc_error("--epochs and --steps contradict each other; give one");
@@ -261,6 +304,11 @@ static int check(const Parse *parse) {
   if (options->resume && (options->init || options->has_seed)) {
     nnc_error("--resume continues a run as it was: --%s cannot stand beside it",
               options->init ? "init" : "seed");
+    return NNC_EXIT_USAGE;
+  }
+  if (options->resume && nnc_settings_give_seed(&options->settings)) {
+    nnc_error("--resume continues a run as it was, with its seed: an option that gives the seed "
+              "cannot stand beside it");
     return NNC_EXIT_USAGE;
   }
   if (options->device > NNC_MAX_DEVICE) {
@@ -294,6 +342,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .resident = -1,
                            .group = -1,
                            .arguments = argv};
+  nnc_settings_start(&options->settings);
   Parse parse = {.options = options,
                  .argc = argc,
                  .at = 1,
@@ -323,6 +372,27 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
   return check(&parse);
 }
 
+static void help_settings(void) {
+  const nnc_model *model = &nnc_the_model;
+  if (model->option_count == 0) return;
+  printf("\nOptions of %s:\n", nnc_printable(model->file));
+  for (int i = 0; i < model->option_count; i++) {
+    const nnc_program_option *option = &model->options[i];
+    char left[80], flag[64], start[40], least[40], limit[40], limits[100] = "";
+    snprintf(left, sizeof left, "    --%s %s", nnc_setting_flag(i, flag),
+             option->is_whole ? "N" : "X");
+    if (isfinite(option->least))
+      snprintf(limits, sizeof limits, ", from %s", nnc_setting_text(option->least, least));
+    size_t at = strlen(limits);
+    if (isfinite(option->limit))
+      snprintf(limits + at, sizeof limits - at, ", less than %s",
+               nnc_setting_text(option->limit, limit));
+    printf("  %-24s default %s%s%s%s  (%s:%d)\n", left, nnc_setting_text(option->start, start),
+           option->unit ? " " : "", option->unit ? option->unit : "", limits,
+           nnc_printable(model->file), option->line);
+  }
+}
+
 /* Help goes to stdout, flags in the table's order. */
 void nnc_options_help(const nnc_options *options, const char *program, int command_count,
                       const nnc_command *commands) {
@@ -338,6 +408,7 @@ void nnc_options_help(const nnc_options *options, const char *program, int comma
              option->value ? option->value : "");
     printf("  %-24s %s\n", left, option->help);
   }
+  if (command->bit & RUNS) help_settings();
   printf("\nCommands ('%s COMMAND --help' tells their flags):\n", program);
   for (int i = 0; i < command_count; i++)
     printf("  %-8s %s%s\n", commands[i].name, commands[i].summary, i == 0 ? " (default)" : "");

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/setting.h"
 #include "os/exit.h"
 
 enum nnc_command_bit {
@@ -37,7 +38,8 @@ struct nnc_options {
       resident, group; /* -1: not given; yes is 1 */
   uint64_t seed;
   bool has_seed, quiet, keep_going, json, all, ahead, eval, help, version;
-  int argument_count; /* after the command */
+  nnc_settings settings; /* of the program's options */
+  int argument_count;    /* after the command */
   char **arguments;
 };
 

@@ -76,6 +76,7 @@ char *nnc_default_folder(const nnc_options *options) {
 
 static bool plateaus_open(nnc_session *session) {
   size_t count = (size_t)session->model->plateau_count;
+  count += (size_t)session->model->option_count;
   session->host_inputs = calloc(4 + count, sizeof *session->host_inputs);
   if (session->host_inputs && nnc_plateaus_open(&session->plateaus, session->model)) return true;
   nnc_error("cannot allocate the inputs of the schedules");
@@ -144,6 +145,8 @@ static bool check_model(const nnc_model *model) {
 bool nnc_session_open(nnc_session *session, const nnc_options *options) {
   const nnc_model *model = &nnc_the_model;
   *session = (nnc_session){.model = model, .options = options};
+  session->settings = options->settings;
+  nnc_settings_apply(&session->settings);
   session->seed = options->has_seed ? options->seed : model->seed;
   if (check_model(model) && open_parts(session)) return true;
   nnc_session_close(session);
@@ -173,7 +176,16 @@ void nnc_session_run_on(nnc_session *session, const nnc_entry *entry, const uint
   if (nnc_index_check_failed(session->model, step, example)) exit(NNC_EXIT_FAILURE);
 }
 
+bool nnc_session_take_options(nnc_session *session, const char *text, const char *path) {
+  if (!nnc_settings_recorded(&session->settings, text, path)) return false;
+  nnc_settings_apply(&session->settings);
+  session->schedules_have_length = false;
+  return find_schedules(session);
+}
+
 void nnc_session_initialize(nnc_session *session) {
+  /* Initial values know the options, and nothing of the step. */
+  if (session->model->option_count > 0) nnc_session_host(session, 1, 0, 1, 1);
   if (session->model->init.run) nnc_session_run(session, &session->model->init, 0, 0);
   streams_read(session, session->stream_start);
 }
@@ -192,5 +204,7 @@ void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t st
   inputs[3] = (double)steps_per_epoch;
   for (int i = 0; i < session->model->plateau_count; i++)
     inputs[4 + i] = session->plateaus.states[i].value;
+  for (int i = 0; i < session->model->option_count; i++)
+    inputs[4 + session->model->plateau_count + i] = session->settings.values[i];
   if (session->model->host) session->model->host(inputs, session->scalars);
 }

@@ -16,6 +16,7 @@ typedef struct nnc_session {
   nnc_device *device; /* has the model's memory and runs its entries */
   int threads;
   uint64_t seed;
+  nnc_settings settings;      /* of the program's options */
   double *scalars;            /* the host's, read by the kernels */
   nnc_fitted fitted;          /* what the data's stages learnt */
   double *host_inputs;        /* of the model's host function */
@@ -29,6 +30,10 @@ typedef struct nnc_session {
 /* Takes memory and starts the workers; the init entry has not run yet.  False after a message. */
 bool nnc_session_open(nnc_session *session, const nnc_options *options);
 void nnc_session_close(nnc_session *session);
+
+/* Takes the values of options that a checkpoint holds, where the command line gives none; NULL: it has
+ * none. False after a message. */
+bool nnc_session_take_options(nnc_session *session, const char *text, const char *path);
 
 /* Runs the init entry with the session's seed; then the streams' start is known. */
 void nnc_session_initialize(nnc_session *session);

@@ -60,7 +60,7 @@ static bool position_parse(nnc_position *position, const char *text) {
 }
 
 typedef struct Texts { /* malloc'ed parts of the metadata */
-  char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule;
+  char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule, *options;
 } Texts;
 
 static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
@@ -69,6 +69,9 @@ static bool texts_make(Texts *texts, const nnc_session *session, const nnc_posit
   if (!texts->fitted || asprintf(&texts->seed, "%" PRIu64, session->seed) < 0) return false;
   if (session->model->plateau_count > 0 &&
       !(texts->plateaus = nnc_plateaus_format(&session->plateaus)))
+    return false;
+  if (session->model->option_count > 0 &&
+      !(texts->options = nnc_settings_format(&session->settings)))
     return false;
   if (!position) return true;
   texts->position = position_format(position);
@@ -88,6 +91,7 @@ static void texts_free(Texts *texts) {
   free(texts->step);
   free(texts->plateaus);
   free(texts->schedule);
+  free(texts->options);
 }
 
 static void read_device(const void *source, const nnc_tensor *tensor, int64_t from, int64_t count,
@@ -108,11 +112,11 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   for (int i = 0; i < model->variable_count; i++)
     if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
   nnc_metadata metadata[] = {
-      {"format", format_name},       {"model", model->name},    {"file", model->file},
-      {"compiler", model->compiler}, {"isa", model->isa},       {"source", model->source},
-      {"fitted", texts->fitted},     {"seed", texts->seed},     {"step", texts->step},
-      {"position", texts->position}, {"metrics", texts->tally}, {"plateaus", texts->plateaus},
-      {"schedule", texts->schedule},
+      {"format", format_name},       {"model", model->name},        {"file", model->file},
+      {"compiler", model->compiler}, {"isa", model->isa},           {"source", model->source},
+      {"fitted", texts->fitted},     {"seed", texts->seed},         {"options", texts->options},
+      {"step", texts->step},         {"position", texts->position}, {"metrics", texts->tally},
+      {"plateaus", texts->plateaus}, {"schedule", texts->schedule},
   };
   enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 5 };
   int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
@@ -329,6 +333,8 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!read_schedule(file, position))
     return bad_metadata(file, "schedule", nnc_safetensors_metadata(file, "schedule"));
   warn_of_changes(session, file);
+  if (!nnc_session_take_options(session, nnc_safetensors_metadata(file, "options"), file->path))
+    return false;
   resume_plateaus(session, file);
   if (nnc_tally_parse(tally, metrics)) return true;
   nnc_warning("%s has other metrics; those of this period start anew", file->path);
@@ -375,15 +381,22 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   const char *path = session->options->init ? session->options->init : session->checkpoint;
   if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {
     *position = (nnc_position){.steps_per_epoch = 1};
+    nnc_session_initialize(session);
     return !session->model->train.run ? load_initials(session) : no_checkpoint(session, path);
   }
   nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_WEIGHTS, false);
   if (!file) return false;
+  if (!nnc_session_take_options(session, nnc_safetensors_metadata(file, "options"), path)) {
+    nnc_safetensors_close(file);
+    return false;
+  }
+  nnc_session_initialize(session);
   const char *place = nnc_safetensors_metadata(file, "position");
   if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
   if (!read_schedule(file, position)) position->schedule_steps = 0;
   const char *seed = nnc_safetensors_metadata(file, "seed");
-  if (seed && !session->options->has_seed) session->seed = strtoull(seed, NULL, 10);
+  bool has_seed = session->options->has_seed || nnc_settings_give_seed(&session->settings);
+  if (seed && !has_seed) session->seed = strtoull(seed, NULL, 10);
   const char *plateaus = nnc_safetensors_metadata(file, "plateaus");
   if (plateaus) nnc_plateaus_parse(&session->plateaus, plateaus);
   bool good =

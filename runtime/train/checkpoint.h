@@ -64,7 +64,7 @@ bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
  * when none does or something frozen is not among them. */
 bool nnc_checkpoint_init(nnc_session *session, const char *path);
 
-/* eval, predict, export: the weights of --init or of the default checkpoint, its fitted values,
+/* eval, predict, export: initializes, and takes the weights of --init or of the default checkpoint, its fitted values,
  * and where its training stood (step 0 when the file does not say). */
 bool nnc_checkpoint_load(nnc_session *session, nnc_position *position);
 

@@ -82,7 +82,6 @@ static bool evaluate(nnc_session *session) {
     nnc_error("%s has no loss to evaluate", session->model->file);
     return false;
   }
-  nnc_session_initialize(session);
   if (!nnc_checkpoint_load(session, &position)) return false;
   if (!nnc_evaluator_open(&evaluator, session, options->argument_count, options->arguments))
     return false;

@@ -53,7 +53,6 @@ static bool check_target(const nnc_session *session, const char *path, int forma
 static bool export_to(nnc_session *session, const char *path, int format) {
   nnc_position position;
   if (!check_target(session, path, format)) return false;
-  nnc_session_initialize(session);
   if (!nnc_checkpoint_load(session, &position)) return false;
   bool good = format == FORMAT_NPZ
                   ? nnc_npz_write(session, path, NNC_WEIGHTS)

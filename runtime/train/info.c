@@ -1,4 +1,5 @@
 /* The info command: what the compiler knows of the model, as tables or as one JSON object. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "core/device_json.h"
 #include "core/json.h"
 #include "core/level.h"
+#include "core/setting.h"
 #include "os/memory.h"
 #include "os/message.h"
 #include "nnc_model.h"
@@ -170,6 +172,13 @@ static void print_device(const nnc_model *model, int number) {
   if (nnc_device_describe(model, number, text)) printf("%s\n", nnc_printable(text));
 }
 
+static void print_options(const nnc_model *model) {
+  char form[160], flag[64];
+  for (int i = 0; i < model->option_count; i++)
+    printf("option --%s: %s (line %d)\n", nnc_setting_flag(i, flag), nnc_setting_form(i, form),
+           model->options[i].line);
+}
+
 static void print_text(const nnc_model *model, int device) {
   char bytes[NNC_FORMAT_BYTES];
   printf("%s (%s), compiled by %s\n", nnc_printable(model->name), nnc_printable(model->file),
@@ -184,6 +193,7 @@ static void print_text(const nnc_model *model, int device) {
     printf("%-12s %12s\n", memory[i].name, nnc_format_bytes(bytes, (double)*memory[i].bytes));
   print_entries();
   print_run(model);
+  print_options(model);
   print_data(model);
 }
 
@@ -230,6 +240,24 @@ static void json_variables(const nnc_model *model) {
     put_shape(tensor);
     printf(",\"bytes\":%lld,\"frozen\":%s,\"line\":%d}", (long long)nnc_tensor_bytes(tensor),
            variable->frozen ? "true" : "false", variable->line);
+  }
+  fputs("],", stdout);
+}
+
+static void json_options(const nnc_model *model) {
+  if (model->option_count == 0) return;
+  fputs("\"options\":[", stdout);
+  for (int i = 0; i < model->option_count; i++) {
+    const nnc_program_option *option = &model->options[i];
+    char text[40];
+    fputs(i ? ",{" : "{", stdout);
+    put_member("name", option->name);
+    if (option->unit) put_member("unit", option->unit);
+    printf("\"whole\":%s,\"default\":%s", option->is_whole ? "true" : "false",
+           nnc_setting_text(option->start, text));
+    if (isfinite(option->least)) printf(",\"least\":%s", nnc_setting_text(option->least, text));
+    if (isfinite(option->limit)) printf(",\"limit\":%s", nnc_setting_text(option->limit, text));
+    printf(",\"line\":%d}", option->line);
   }
   fputs("],", stdout);
 }
@@ -318,6 +346,7 @@ static void print_json(const nnc_model *model, int device) {
     nnc_json_put_string(stdout, model->metric_names[i]);
   }
   fputs("],", stdout);
+  json_options(model);
   json_inputs(model->train.run || !model->predict.run ? &model->train : &model->predict);
   json_variables(model);
   json_entries();

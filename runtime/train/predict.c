@@ -327,7 +327,6 @@ static bool predict(nnc_session *session, bool as_csv) {
     nnc_error("%s has no 'predict' block", session->model->file);
     return false;
   }
-  nnc_session_initialize(session);
   if (!nnc_checkpoint_load(session, &position)) return false;
   nnc_session_host(session, position.step > 0 ? position.step : 1, position.epoch,
                    nnc_checkpoint_length(session->model, &position), position.steps_per_epoch);

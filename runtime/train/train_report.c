@@ -44,6 +44,10 @@ static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
   fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
           (long long)trainer->position.step, trainer->seconds);
+  if (trainer->model->option_count > 0) {
+    fputs(",\"options\":", file);
+    nnc_settings_put(file, &trainer->session->settings);
+  }
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));

@@ -86,14 +86,22 @@ static void write_graph(Emitter *emitter, const Graph *graph, const char **targe
 
 static const char *const host_inputs[4] = {"t", "epoch", "steps", "steps_per_epoch"};
 
-static const char *host_leaf(const Emitter *emitter, const char *name) {
+/* Its number among the inputs; -1: it is none. */
+static int find_input(const Module *module, const char *name) {
   for (int i = 0; i < 4; i++)
-    if (strcmp(host_inputs[i], name) == 0) return arena_printf(emitter->arena, "inputs[%d]", i);
-  const Module *module = emitter->program->module;
+    if (strcmp(host_inputs[i], name) == 0) return i;
   for (int i = 0; i < module->plateaus.count; i++)
-    if (strcmp(module->plateaus.items[i].name, name) == 0)
-      return arena_printf(emitter->arena, "inputs[%d]", 4 + i);
-  panic("the host entry reads %s", name);
+    if (strcmp(module->plateaus.items[i].name, name) == 0) return 4 + i;
+  const char *option = module_option_name(name);
+  for (int i = 0; option && i < module->options.count; i++)
+    if (strcmp(module->options.items[i].name, option) == 0) return 4 + module->plateaus.count + i;
+  return -1;
+}
+
+static const char *host_leaf(const Emitter *emitter, const char *name) {
+  int input = find_input(emitter->program->module, name);
+  if (input < 0) panic("the host entry reads %s", name);
+  return arena_printf(emitter->arena, "inputs[%d]", input);
 }
 
 /* For each output of the graph "<array>[i] <its name in a comment>", i by the list of names; NULL where
@@ -114,15 +122,17 @@ static void emit_host_function(Emitter *emitter) {
   const Program *program = emitter->program;
   Code *code = &emitter->code;
   code_blank(code);
-  code_comment(code,
-               "Host scalars of a step, from t, epoch, steps, steps_per_epoch and the plateaus.");
+  code_comment(code, "Host scalars of a step, from t, epoch, steps, steps_per_epoch, the plateaus "
+                     "and the options.");
   code_line(code, "static void host(const double *inputs, double *scalars)");
   code_block(code);
   code_line(code, "(void)inputs, (void)scalars;");
-  for (int s = 0; s < program->scalar_names.count; s++)
-    for (int i = 0; i < 4; i++)
-      if (strcmp(program->scalar_names.items[s], host_inputs[i]) == 0)
-        code_line(code, "scalars[%d] = inputs[%d]; /* %s */", s, i, host_inputs[i]);
+  for (int s = 0; s < program->scalar_names.count; s++) {
+    int input = find_input(program->module, program->scalar_names.items[s]);
+    if (input >= 0)
+      code_line(code, "scalars[%d] = inputs[%d]; /* %s */", s, input,
+                code_in_comment(emitter->arena, program->scalar_names.items[s]));
+  }
   if (graph != NULL)
     write_graph(emitter, graph,
                 find_targets(emitter, graph, "scalars", program->scalar_names.count,

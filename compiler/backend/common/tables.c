@@ -384,6 +384,24 @@ static int emit_index_places(Emitter *emitter) {
   return places.count;
 }
 
+static const char *unit_text(OptionUnit unit) {
+  return unit == UNIT_EPOCHS ? "\"epochs\"" : unit == UNIT_STEPS ? "\"steps\"" : "NULL";
+}
+
+static void emit_options(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  if (!open_table(emitter, "nnc_program_option", "options", module->options.count)) return;
+  for (int i = 0; i < module->options.count; i++) {
+    const RunOption *option = &module->options.items[i];
+    code_line(code, "{%s, %d, %s, %s, %s, %s, %d, %d, %d, %d, %d},", quoted(emitter, option->name),
+              option->is_whole, unit_text(option->unit), number(emitter, option->start),
+              number(emitter, option->least), number(emitter, option->limit), option->sets_epochs,
+              option->sets_steps, option->sets_validate, option->sets_seed, option->span.line);
+  }
+  code_close_list(code);
+}
+
 static void emit_model(Emitter *emitter, const char *const *entries, int initials,
                        int index_places) {
   const Program *program = emitter->program;
@@ -415,6 +433,8 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
     code_line(code, ".index_place_count = %d, .index_places = index_places,", index_places);
   if (module->plateaus.count > 0)
     code_line(code, ".plateau_count = %d, .plateaus = plateaus,", module->plateaus.count);
+  if (module->options.count > 0)
+    code_line(code, ".option_count = %d, .options = options,", module->options.count);
   if (initials > 0)
     code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
               initials);
@@ -442,6 +462,7 @@ void emitter_tables(Emitter *emitter) {
   emit_variables(emitter);
   int initials = emit_initials(emitter);
   emit_plateaus(emitter);
+  emit_options(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emit_data_sets(emitter);

@@ -228,6 +228,7 @@ static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
           : report_error(e, at, "the condition of 'assert' must be known at compile time, found %s",
                          found);
   diag_help(d, symbol ? "%s" : "it is for \"%s\"", bound->values[1].string);
+  report_option(e, d, symbol ? symbol->value : bound->values[0]);
   return d;
 }
 

@@ -17,6 +17,11 @@ const Builtin builtins_words[] = {
     STATEMENT("const", "const NAME = VALUE, ...",
               "Names known at compile time; -D NAME=VALUE replaces them."
               " Example: const width = 8, depth = 2"),
+    STATEMENT(
+        "option", "option NAME = NUMBER in LEAST..LIMIT",
+        "A number that the executable takes as a flag, --NAME; known when the program runs, as a "
+        "schedule is. The limits may be left out; a default without a fraction takes whole "
+        "numbers alone. Example: option rate = 0.1 in 0..1; y = dropout(x, rate)"),
     STATEMENT("input", "input NAME : TYPE[EXTENTS]",
               "A minibatch of the field that a data set calls so; its first axis is the batch's."
               " Example: input weight : f32[batch]"),

@@ -4,6 +4,7 @@
  * library follows as a note, then each call of a user's def from the inside out. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/report.h"
 #include "support/names.h"
@@ -110,10 +111,42 @@ void report_suggest(Diagnostic *diagnostic, const char *name, const char *const 
   if (nearest) diag_help(diagnostic, "did you mean '%s'?", nearest);
 }
 
+/* The name of an option that the host scalar is computed of; NULL: of none. */
+static const char *find_option(Elaborator *e, Value scalar) {
+  const Graph *graph = scalar.tensor.graph;
+  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  is_used[scalar.tensor.node->id] = true;
+  region_mark_needed(graph, is_used);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (!is_used[node->id] || node->op != OP_SCALAR) continue;
+    const char *name = module_option_name(node_string(node, ATTR_NAME));
+    if (name) return name;
+  }
+  return NULL;
+}
+
+bool report_option(Elaborator *e, Diagnostic *diagnostic, Value value) {
+  const char *name = NULL;
+  if (value_is_tensor(value) && value.tensor.is_host) name = find_option(e, value);
+  for (int i = 0; name && i < e->module->options.count; i++) {
+    const RunOption *option = &e->module->options.items[i];
+    if (strcmp(option->name, name) != 0) continue;
+    diag_note(diagnostic, option->span, "the option has its value when the program runs");
+    diag_help(diagnostic,
+              "what is compiled needs a constant, 'const %s = ...', which -D %s=... changes", name,
+              name);
+    return true;
+  }
+  return false;
+}
+
 void *report_wrong_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found) {
   if (value_is_error(found)) return NULL;
-  return report_failure(e, at, "%s must be %s, found %s", what, wanted,
-                        value_describe(e->arena, found));
+  Diagnostic *d =
+      report_error(e, at, "%s must be %s, found %s", what, wanted, value_describe(e->arena, found));
+  report_option(e, d, found);
+  return NULL;
 }
 
 Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found) {

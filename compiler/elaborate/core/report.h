@@ -27,6 +27,9 @@ const char *report_synonym(const char *name, const char *const *candidates, int 
 /* "an integer" where another was found: "WHAT must be WANTED, found FOUND". */
 void *report_wrong_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found);
 Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found);
+/* Where the value is, or is computed of, an option: the option's place, and that a constant is needed here;
+ * then true. */
+bool report_option(Elaborator *e, Diagnostic *diagnostic, Value value);
 /* The place in the user's file that stands for `at`. */
 Span report_user_span(const Elaborator *e, Span at);
 

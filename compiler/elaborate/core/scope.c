@@ -52,6 +52,7 @@ const char *scope_kind_text(SymbolKind kind) {
   static const char *const texts[SYMBOL_KIND_COUNT] = {
       [SYMBOL_BUILTIN] = "part of the language",
       [SYMBOL_CONST] = "a constant",
+      [SYMBOL_OPTION] = "an option",
       [SYMBOL_DEF] = "a function",
       [SYMBOL_INPUT] = "an input",
       [SYMBOL_PARAM] = "a parameter",

@@ -10,6 +10,7 @@
 typedef enum SymbolKind {
   SYMBOL_BUILTIN, /* functions and constants of the language and the prelude */
   SYMBOL_CONST,
+  SYMBOL_OPTION, /* a number that the running program is given */
   SYMBOL_DEF,
   SYMBOL_INPUT,
   SYMBOL_PARAM,

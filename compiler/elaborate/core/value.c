@@ -1,6 +1,7 @@
 /* Compile-time values: constructors, sequences, equality, descriptions for messages. */
 #include "elaborate/core/function.h"
 #include "elaborate/core/value.h"
+#include "graph/module.h"
 #include "support/panic.h"
 
 Value value_error(void) { return (Value){.kind = VALUE_ERROR}; }
@@ -134,7 +135,13 @@ const char *value_describe(Arena *arena, Value value) {
   const char *kind = kind_descriptions[value.kind];
   Text text = {0};
   text_add(&text, kind);
-  if (value.kind == VALUE_TENSOR) {
+  const Node *leaf = value.kind == VALUE_TENSOR ? value.tensor.node : NULL;
+  const char *option =
+      leaf && leaf->op == OP_SCALAR ? module_option_name(node_string(leaf, ATTR_NAME)) : NULL;
+  if (option) {
+    text.length = 0;
+    text_printf(&text, "the option '%s'", option);
+  } else if (value.kind == VALUE_TENSOR) {
     text_add_char(&text, ' ');
     text_add_type(&text, value.tensor.node->type);
   } else if (value.kind == VALUE_DEF || value.kind == VALUE_DEFERRED) {

@@ -177,6 +177,7 @@ static bool check_kind(Elaborator *e, const Builtin *builtin, const FormalText *
       report_error(e, at, "the argument '%s' of '%s' must be %s, found %s", formal->name,
                    builtin->name, formal_kinds[kind].wanted, value_describe(e->arena, *value));
   note_signature(d, builtin);
+  report_option(e, d, *value);
   return false;
 }
 

@@ -180,12 +180,62 @@ static void report_not_initial(Elaborator *e, Value tensor, Span at) {
   }
 }
 
+/* What the host computes itself is read where it does. */
+static Node *copy_scalar(Elaborator *e, const char *name) {
+  const Output *output =
+      e->region->is_host_only ? graph_find_output(e->region->graph, OUTPUT_SCALAR, name) : NULL;
+  return output ? output->node : emit_scalar(e, name);
+}
+
+/* A host scalar of another graph, computed again in this one from the same scalars. */
+static Node *copy_host(Elaborator *e, Value value) {
+  const Graph *graph = value.tensor.graph;
+  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  NodeMap map = node_map_create(e->arena, graph);
+  is_used[value.tensor.node->id] = true;
+  region_mark_needed(graph, is_used);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (!is_used[node->id]) continue;
+    Node **operands = ARENA_ARRAY(e->arena, Node *, node->operand_count + 1), *copy;
+    for (int k = 0; k < node->operand_count; k++)
+      operands[k] = node_map_get(&map, node->operands[k]);
+    if (node->op == OP_SCALAR) copy = copy_scalar(e, node_string(node, ATTR_NAME));
+    else if (node->operand_count == 0)
+      copy = emit_leaf(e, node->op, node->type, node->attribute_count, node->attributes);
+    else
+      copy = emit_node(e, node->op, node->operand_count, operands, node->attribute_count,
+                       node->attributes);
+    if (!copy) return NULL;
+    node_map_set(&map, node, copy);
+  }
+  return node_map_get(&map, value.tensor.node);
+}
+
+/* Whether that makes sense: of what the host knows, initial values know options alone. */
+static bool can_copy_host(const Elaborator *e, Value value) {
+  const Graph *graph = value.tensor.graph;
+  if (!value.tensor.is_host || graph == e->init.graph) return false;
+  if (e->region->is_host_only) return true;
+  if (e->region != &e->init) return false;
+  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  is_used[value.tensor.node->id] = true;
+  region_mark_needed(graph, is_used);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (!is_used[node->id] || node->op != OP_SCALAR) continue;
+    if (!module_option_name(node_string(node, ATTR_NAME))) return false;
+  }
+  return true;
+}
+
 /* The tensor in the current graph: itself, or what stands for it in the body of a scan. */
 static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
   Op op = value.tensor.node->op;
   if (e->region == &e->init && (op == OP_PARAM || op == OP_STATE))
     return slot_first_value(e, value.tensor.node, at);
   Node *node = region_capture(e, value.tensor.node, value.tensor.graph);
+  if (!node && can_copy_host(e, value)) return copy_host(e, value);
   if (node || e->trace->exhausted) return node;
   if (e->region == &e->init) report_not_initial(e, value, at);
   else if (e->region->is_host_only)

@@ -17,6 +17,9 @@ bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, S
 Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name);
 void evaluate_ambient(Elaborator *e, Symbol ambient[4]);
 
+/* What -D gives in the place of the value of a constant or an option (`what`), of the same kind. */
+Value evaluate_definition(Elaborator *e, AstName name, const char *what, Value value);
+
 /* ---- kinds of expressions and statements, in files of their own ---- */
 
 /* Of a tensor of that type: its "shape", "rank", "size" or "dtype". */

@@ -30,6 +30,7 @@ static const AstStmt *find_later(const Elaborator *e, const char *name) {
     if (stmt->kind == AST_CONST)
       for (int k = 0; k < stmt->constants.count; k++)
         found = found || stmt->constants.items[k].name.text == name;
+    if (stmt->kind == AST_OPTION) found = stmt->option.name.text == name;
     if (stmt->kind == AST_INPUT || stmt->kind == AST_PARAM || stmt->kind == AST_STATE ||
         stmt->kind == AST_STREAM)
       found = stmt->variable.name.text == name;
@@ -188,6 +189,7 @@ static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
                    value_describe(e->arena, condition));
   if (value_is_tensor(condition))
     diag_help(d, "where(condition, then, otherwise) chooses by element");
+  report_option(e, d, condition);
   return value_error();
 }
 

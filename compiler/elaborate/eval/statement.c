@@ -5,6 +5,7 @@
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/option.h"
 #include "support/names.h"
 #include "syntax/parse.h"
 
@@ -99,14 +100,14 @@ static void evaluate_assign(Elaborator *e, const AstStmt *stmt) {
 /* ---- constants ---------------------------------------------------------------------------- */
 
 /* A definition from the command line must be of the kind that the file gives. */
-static Value override_constant(Elaborator *e, AstName name, Value value) {
+Value evaluate_definition(Elaborator *e, AstName name, const char *what, Value value) {
   const AstExpr *expr = elaborator_definition(e, name.text);
   if (!expr || value_is_error(value)) return value;
   Value given = evaluate_expr(e, expr);
   if (given.kind == VALUE_INT && value.kind == VALUE_FLOAT)
     return value_float((double)given.integer);
   if (given.kind == value.kind || value_is_error(given)) return given;
-  Diagnostic *d = report_error(e, expr->span, "the constant '%s' is %s, but -D gives %s", name.text,
+  Diagnostic *d = report_error(e, expr->span, "the %s '%s' is %s, but -D gives %s", what, name.text,
                                value_describe(e->arena, value), value_describe(e->arena, given));
   diag_note(d, name.span, "it is defined here");
   return value_error();
@@ -125,10 +126,11 @@ static void evaluate_const(Elaborator *e, const AstStmt *stmt) {
       Diagnostic *d = report_error(e, binding->value->span,
                                    "a constant must be known at compile time, found %s",
                                    value_describe(e->arena, value));
-      diag_help(d, "write %s = ... for a value of the step", binding->name.text);
+      if (!report_option(e, d, value))
+        diag_help(d, "write %s = ... for a value of the step", binding->name.text);
       value = value_error();
     }
-    value = override_constant(e, binding->name, value);
+    value = evaluate_definition(e, binding->name, "constant", value);
     if (e->trace->single && binding->name.text == e->batch_name) value = value_int(1);
     if (value.kind == VALUE_DEFERRED && !value.deferred->scalar)
       value.deferred->scalar = binding->name.text;
@@ -255,6 +257,7 @@ static void evaluate_if(Elaborator *e, const AstStmt *stmt) {
   if (value_is_tensor(condition))
     diag_help(d, "if chooses at compile time; where(condition, then, otherwise) chooses by "
                  "element");
+  report_option(e, d, condition);
 }
 
 static void evaluate_return(Elaborator *e, const AstStmt *stmt) {
@@ -287,12 +290,19 @@ static void evaluate_function(Elaborator *e, const AstStmt *stmt) {
 
 /* Those that are not here are of variables and sections: e->statements has them. */
 static StatementFunction *const own_statements[AST_STMT_KINDS] = {
-    [AST_CONST] = evaluate_const,     [AST_INPUT] = evaluate_input,
-    [AST_DEF] = evaluate_function,    [AST_OPTIMIZER] = evaluate_function,
-    [AST_INIT] = evaluate_function,   [AST_SCHEDULE] = evaluate_function,
-    [AST_EXTERN] = evaluate_function, [AST_ASSIGN] = evaluate_assign,
-    [AST_FOR] = evaluate_for,         [AST_IF] = evaluate_if,
-    [AST_RETURN] = evaluate_return,   [AST_YIELD] = evaluate_yield,
+    [AST_CONST] = evaluate_const,
+    [AST_INPUT] = evaluate_input,
+    [AST_OPTION] = option_declare,
+    [AST_DEF] = evaluate_function,
+    [AST_OPTIMIZER] = evaluate_function,
+    [AST_INIT] = evaluate_function,
+    [AST_SCHEDULE] = evaluate_function,
+    [AST_EXTERN] = evaluate_function,
+    [AST_ASSIGN] = evaluate_assign,
+    [AST_FOR] = evaluate_for,
+    [AST_IF] = evaluate_if,
+    [AST_RETURN] = evaluate_return,
+    [AST_YIELD] = evaluate_yield,
 };
 
 static bool belongs_inside(AstStmtKind kind) {

@@ -13,7 +13,7 @@
 typedef enum ClipKind { CLIP_GLOBAL, CLIP_VALUE, CLIP_NORM } ClipKind;
 
 /* clip = 1.0 | clip_value(0.5) | clip_norm(1.0) */
-static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double *limit) {
+static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, Value *limit) {
   static const char *const names[] = {[CLIP_VALUE] = "clip_value", [CLIP_NORM] = "clip_norm"};
   *kind = CLIP_GLOBAL;
   if (expr->kind == AST_CALL && expr->call.callee->kind == AST_NAME &&
@@ -21,16 +21,19 @@ static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double
     for (int k = CLIP_VALUE; k <= CLIP_NORM; k++)
       if (expr->call.callee->name == name_intern(names[k])) *kind = (ClipKind)k;
   const AstExpr *number = *kind == CLIP_GLOBAL ? expr : expr->call.arguments.items[0].value;
-  if (!convert_number(e, evaluate_expr(e, number), number->span, "clip", limit)) return false;
-  if (*limit > 0) return true;
+  *limit = convert_plain(e, evaluate_expr(e, number), number->span);
+  if (value_is_tensor(*limit) && limit->tensor.is_host) return true;
+  double known;
+  if (!convert_number(e, *limit, number->span, "clip", &known)) return false;
+  if (known > 0) return true;
   return report_failure(e, number->span, "clip must be greater than 0");
 }
 
 /* g * min(1, limit / (norm + 1e-6)) */
-static Node *clip_factor(Elaborator *e, Node *squares, double limit) {
+static Node *clip_factor(Elaborator *e, Node *squares, Value limit) {
   Value norm = value_tensor(e, emit_unary(e, OP_SQRT, squares));
   Value shifted = operate_binary(e, AST_ADD, norm, value_float(1e-6), e->at, e->at);
-  Value ratio = operate_binary(e, AST_DIV, value_float(limit), shifted, e->at, e->at);
+  Value ratio = operate_binary(e, AST_DIV, limit, shifted, e->at, e->at);
   if (!value_is_tensor(ratio)) return NULL;
   Node *one = emit_constant(e, 1, ratio.tensor.node->type);
   return emit_binary(e, OP_MIN, one, ratio.tensor.node);
@@ -56,8 +59,11 @@ static Node *scale_gradient(Elaborator *e, Node *g, Node *factor) {
   return emit_binary(e, OP_MUL, g, wide);
 }
 
-static Node *clip_values(Elaborator *e, Node *g, double limit) {
-  Node *low = emit_constant(e, -limit, g->type), *high = emit_constant(e, limit, g->type);
+static Node *clip_values(Elaborator *e, Node *g, Value limit) {
+  Value negative = operate_unary(e, AST_NEG, limit, e->at);
+  Node *low = convert_to_type(e, negative, g->type, e->at, "clip");
+  Node *high = convert_to_type(e, limit, g->type, e->at, "clip");
+  if (!low || !high) return NULL;
   return emit_binary(e, OP_MIN, emit_binary(e, OP_MAX, g, low), high);
 }
 
@@ -65,7 +71,7 @@ static bool shares_clip(const UpdateTarget *target, int objective, const AstExpr
   return target->objective == objective && target->gradient && target->keys[KEY_CLIP]->expr == clip;
 }
 
-static void clip_globally(Update *update, int objective, const AstExpr *clip, double limit) {
+static void clip_globally(Update *update, int objective, const AstExpr *clip, Value limit) {
   Elaborator *e = update->e;
   Node *total = NULL;
   e->frame->label = "clip";
@@ -85,7 +91,7 @@ static void clip_globally(Update *update, int objective, const AstExpr *clip, do
   }
 }
 
-static void clip_one(Elaborator *e, UpdateTarget *target, ClipKind kind, double limit) {
+static void clip_one(Elaborator *e, UpdateTarget *target, ClipKind kind, Value limit) {
   e->frame->label = target->slot->path;
   if (kind == CLIP_VALUE) {
     target->gradient = clip_values(e, target->gradient, limit);
@@ -108,7 +114,7 @@ void update_clip(Update *update, int objective) {
     const AstExpr *clip = target->keys[KEY_CLIP]->expr;
     if (target->objective != objective || !clip || !target->gradient) continue;
     ClipKind kind;
-    double limit;
+    Value limit;
     e->at = clip->span;
     bool first = !clipped_before(update, objective, clip, i);
     if (!read_clip(e, clip, &kind, &limit)) continue;

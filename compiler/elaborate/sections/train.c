@@ -3,11 +3,13 @@
  * Expressions are evaluated where the block stands. The traces of evaluation need the loss and the
  * metrics only. `-D train.key=value` replaces a key of the block, not of its groups. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/option.h"
 #include "elaborate/sections/loss_scale.h"
 #include "elaborate/sections/train.h"
 #include "elaborate/variables/frozen.h"
@@ -269,6 +271,30 @@ static bool read_positive(Elaborator *e, const KeyValue *key, const char *what, 
                         (long long)least, (long long)*result);
 }
 
+/* The same, or an option whose value the running program puts there: `sets` is the flag that says so. */
+static bool read_setting(Elaborator *e, const KeyValue *key, const char *what, int64_t least,
+                         int64_t *result, size_t sets) {
+  RunOption *option = option_of(e, key->value);
+  if (!option) return read_positive(e, key, what, least, result);
+  if (!option->is_whole) {
+    Diagnostic *d =
+        report_error(e, key->expr->span, "%s must be an integer, but the option '%s' is not one",
+                     what, option->name);
+    diag_note(d, option->span, "a default without a fraction, such as 3, makes it one");
+    return false;
+  }
+  option->least = fmax(option->least, (double)least);
+  if (option->start < option->least) {
+    Diagnostic *d = report_error(e, key->expr->span, "%s must be at least %lld, found %.17g", what,
+                                 (long long)least, option->start);
+    diag_note(d, option->span, "the default of the option");
+    return false;
+  }
+  *result = (int64_t)option->start;
+  *(bool *)((char *)option + sets) = true;
+  return true;
+}
+
 /* `steps = 5 epochs` counts epochs. */
 static void configure_length(Elaborator *e, const TrainPlan *plan) {
   const KeyValue *epochs = &plan->keys[KEY_EPOCHS], *steps = &plan->keys[KEY_STEPS];
@@ -292,8 +318,9 @@ static void configure_length(Elaborator *e, const TrainPlan *plan) {
     double number = given->value.quantity.number;
     plain.value = number == floor(number) ? value_int((int64_t)number) : value_float(number);
   }
-  read_positive(e, &plain, counts_epochs ? "epochs" : "steps", 1,
-                counts_epochs ? &run->epochs : &run->steps);
+  if (counts_epochs)
+    read_setting(e, &plain, "epochs", 1, &run->epochs, offsetof(RunOption, sets_epochs));
+  else read_setting(e, &plain, "steps", 1, &run->steps, offsetof(RunOption, sets_steps));
 }
 
 static void configure_validate(Elaborator *e, const KeyValue *key) {
@@ -305,7 +332,8 @@ static void configure_validate(Elaborator *e, const KeyValue *key) {
                    "validate takes steps, or 1 epochs for the end of each epoch");
     return;
   }
-  read_positive(e, key, "validate", 1, &e->module->run.validate_steps);
+  read_setting(e, key, "validate", 1, &e->module->run.validate_steps,
+               offsetof(RunOption, sets_validate));
 }
 
 static void configure_precision(Elaborator *e, const KeyValue *key) {
@@ -330,5 +358,6 @@ void train_configure(Elaborator *e) {
   loss_scale_configure(e, &plan->keys[KEY_LOSS_SCALE]);
   if (plan->keys[KEY_ACCUMULATE].expr)
     read_positive(e, &plan->keys[KEY_ACCUMULATE], "accumulate", 1, &run->accumulate);
-  if (plan->keys[KEY_SEED].expr) read_positive(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed);
+  if (plan->keys[KEY_SEED].expr)
+    read_setting(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed, offsetof(RunOption, sets_seed));
 }

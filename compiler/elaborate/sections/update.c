@@ -288,7 +288,8 @@ static void scale_rate(Elaborator *e, const UpdateTarget *target, Deferred *own)
   const KeyValue *scale = target->keys[KEY_LR_SCALE];
   if (!scale->expr || value_is_error(scale->value)) return;
   double factor;
-  if (!convert_number(e, scale->value, scale->expr->span, "lr_scale", &factor)) return;
+  bool is_host = value_is_tensor(scale->value) && scale->value.tensor.is_host;
+  if (!is_host && !convert_number(e, scale->value, scale->expr->span, "lr_scale", &factor)) return;
   int at = function_find_formal(own->function, name_intern("lr"));
   if (at < 0) {
     report_error(e, scale->expr->span,

@@ -1,0 +1,15 @@
+/* The flags of the executable, by name: an option of the program may not be called as one of them. Both the compiler and
+ * the runtime read this list (options.c has what each does). */
+#ifndef NNC_FLAGS_H
+#define NNC_FLAGS_H
+
+#define NNC_FLAG_NAMES                                                                             \
+  "data", "out", "epochs", "steps", "seed", "threads", "device", "resident", "group", "init",      \
+      "resume", "schedule", "save-every", "validate-every", "log", "keep-going", "format",         \
+      "count", "json", "all", "ahead", "trace", "warmup", "inputs", "eval", "isa", "quiet",        \
+      "help", "version"
+
+/* The most options of one program. */
+enum { NNC_MAX_OPTIONS = 64 };
+
+#endif
