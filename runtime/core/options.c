@@ -76,6 +76,8 @@ static const Option options_table[] = {
      "profile: every instance, not only the 20 longest; bench: every step's time"},
     {"ahead", 0, KIND_FLAG, FIELD(ahead), NNC_BENCH, 0, NULL,
      "time groups of steps that follow each other as in training, without a wait after each"},
+    {"data-only", 0, KIND_FLAG, FIELD(data_only), NNC_BENCH, 0, NULL,
+     "time the loading of training's minibatches alone, by the kinds of work"},
     {"trace", 0, KIND_TEXT, FIELD(trace), NNC_PROFILE, 0, "FILE",
      "write the last steps for a trace viewer (Perfetto, chrome://tracing)"},
     {"warmup", 0, KIND_COUNT, FIELD(warmup), TIMES, 0, "N",

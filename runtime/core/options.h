@@ -37,7 +37,7 @@ struct nnc_options {
   int64_t epochs, steps, save_every, validate_every, warmup, threads, count, schedule, device,
       resident, group; /* -1: not given; yes is 1 */
   uint64_t seed;
-  bool has_seed, quiet, keep_going, json, all, ahead, eval, help, version;
+  bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, help, version;
   nnc_settings settings; /* of the program's options */
   int argument_count;    /* after the command */
   char **arguments;

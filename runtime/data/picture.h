@@ -1,5 +1,4 @@
-/* A decoded picture: interleaved bytes, rows from the top, [height][width][channels], 1 channel
- * (grey) or 3 (red, green, blue). */
+/* Pictures in files. */
 #ifndef NNC_DATA_PICTURE_H
 #define NNC_DATA_PICTURE_H
 
@@ -7,19 +6,46 @@
 #include <stdint.h>
 
 #include "data/call.h"
+#include "data/pixels.h"
+#include "data/scratch.h"
 
-typedef struct Picture {
-  int64_t height, width;
-  int channels;
-  unsigned char *bytes; /* allocated */
-} Picture;
+/* A file whose beginning was read: what it says of the picture. */
+typedef struct PictureFile {
+  const DataContext *context; /* of messages */
+  const char *name;
+  const unsigned char *bytes;
+  size_t size;
+  const struct PictureFormat *format;
+  int64_t height, width; /* as it is to be seen */
+  /* How the stored picture lies, 1 to 8 as Exif counts: 1 as it is to be seen; see picture_turn.h. */
+  int orientation;
+} PictureFile;
 
-/* Pixels of a picture, as decoded and as computed by scaling, at most. */
-enum { PICTURE_PIXELS = 1 << 27, PICTURE_TOO_LARGE = -2 };
+/* One kind of files.  All return 0, or -1 with a message. */
+typedef struct PictureFormat {
+  const char *name;
+  int (*read_head)(PictureFile *file);
+  /* Decodes what is stored, reduced by `divisor`, at least the part `wanted` of that; *part: what the
+   * picture is of it. */
+  int (*decode)(const PictureFile *file, int divisor, const PicturePart *wanted,
+                DataScratch *scratch, Picture *picture, PicturePart *part);
+  int color_pixel;  /* bytes of a pixel of three channels */
+  int most_divisor; /* 1, or also 2, 4, ... up to this */
+} PictureFormat;
 
-/* Decodes a file in memory to `channels` channels: JPEG, or PNG (over black where it is
- * transparent).  0, or -1 with a message; then there is nothing to free. */
-int data_picture_decode(const DataContext *context, const char *name, const unsigned char *file,
-                        size_t size, int channels, Picture *picture);
+extern const PictureFormat data_picture_jpeg, data_picture_png;
+
+/* Finds the format and what the file says: JPEG, or PNG (over black where it is transparent). */
+int data_picture_look(const DataContext *context, const char *name, const unsigned char *bytes,
+                      size_t size, PictureFile *file);
+
+/* Decodes at least the part `part` of the picture as it is to be seen, reduced by `divisor`, to
+ * `picture->channels` channels; *part becomes what the picture has. */
+int data_picture_decode(const PictureFile *file, int divisor, DataScratch *scratch,
+                        Picture *picture, PicturePart *part);
+
+/* Messages, for the formats. */
+int data_picture_fail(const PictureFile *file, const char *reason);
+int data_picture_check_size(const PictureFile *file, int64_t height, int64_t width);
 
 #endif

@@ -4,17 +4,21 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "data/call.h"
 #include "data/class.h"
 #include "data/file.h"
 #include "data/picture.h"
 #include "data/picture_stages.h"
+#include "data/picture_view.h"
+#include "data/scratch.h"
 #include "data/table.h"
 #include "data/visit.h"
 #include "os/buffer.h"
@@ -164,79 +168,88 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
 
 /* --- after the stages ------------------------------------------------------------------------- */
 
-/* The last stage that gives a size must give the input's. */
+/* The size that the stages make of every picture; false: each picture shows it. */
+static bool find_size(const PictureStages *stages, int64_t *height, int64_t *width) {
+  *height = *width = 0;
+  for (int i = 0; i < stages->count; i++) {
+    const PictureStage *stage = &stages->stages[i];
+    if (stage->kind == PICTURE_RANDOM_FLIP) continue;
+    if (stage->kind == PICTURE_PAD) {
+      *height += *height ? 2 * stage->height : 0;
+      *width += *width ? 2 * stage->width : 0;
+      continue;
+    }
+    *width = stage->width;
+    *height = stage->width ? stage->height : 0;
+  }
+  return *height > 0;
+}
+
 int data_picture_ready(const DataContext *context, DataTable *table) {
   const PictureFiles *pictures = table->state;
   const DataField *field = &table->fields[0];
-  if (!field->input) return 0;
+  int64_t height, width;
+  if (!field->input || !find_size(&pictures->stages, &height, &width)) return 0;
   const int64_t *dim = field->input->dim;
-  for (int i = pictures->stages.count - 1; i >= 0; i--) {
-    const PictureStage *stage = &pictures->stages.stages[i];
-    if (stage->kind == PICTURE_RANDOM_FLIP) continue;
-    if (stage->kind == PICTURE_RESIZE && !stage->width) return 0; /* each picture shows it */
-    if (stage->height == dim[2] && stage->width == dim[3]) return 0;
-    return data_fail_call(context,
-                          "the stages make pictures of %lld x %lld, but the input %s is "
-                          "%lld x %lld",
-                          (long long)stage->height, (long long)stage->width, field->name,
-                          (long long)dim[2], (long long)dim[3]);
-  }
-  return 0;
+  if (height == dim[2] && width == dim[3]) return 0;
+  return data_fail_call(context,
+                        "the stages make pictures of %lld x %lld, but the input %s is "
+                        "%lld x %lld",
+                        (long long)height, (long long)width, field->name, (long long)dim[2],
+                        (long long)dim[3]);
 }
 
 /* --- making rows ------------------------------------------------------------------------------ */
 
-static unsigned char *read_file(const DataContext *context, const char *name, size_t *size) {
+static unsigned char *read_file(const DataContext *context, const char *name, DataScratch *scratch,
+                                size_t *size) {
   struct stat status;
   const char *kind = stat(name, &status) == 0 ? data_file_kind(status.st_mode) : NULL;
   if (kind) { /* before it is opened: a pipe would wait for its other end */
     data_fail(context, "cannot read %s: it is %s", name, kind);
     return NULL;
   }
-  FILE *file = fopen(name, "rb");
+  int file = open(name, O_RDONLY | O_CLOEXEC);
   unsigned char *bytes = NULL;
-  if (file && fstat(fileno(file), &status) == 0) {
-    *size = (size_t)status.st_size;
-    bytes = malloc(*size + 1);
-    if (bytes && fread(bytes, 1, *size, file) != *size) {
-      free(bytes);
-      bytes = NULL;
-    }
-  }
-  if (!bytes) data_fail(context, "cannot read %s: %s", name, strerror(errno));
-  if (file) fclose(file);
-  return bytes;
+  ssize_t got = 0;
+  *size = 0;
+  if (file >= 0 && fstat(file, &status) == 0 &&
+      (bytes = data_scratch_take(scratch, DATA_BUFFER_FILE, (size_t)status.st_size + 1)))
+    while (*size < (size_t)status.st_size &&
+           (got = read(file, bytes + *size, (size_t)status.st_size - *size)) > 0)
+      *size += (size_t)got;
+  if (!bytes || got < 0) data_fail(context, "cannot read %s: %s", name, strerror(errno));
+  if (file >= 0) close(file);
+  return got < 0 ? NULL : bytes;
 }
 
-/* Interleaved channels become planes. */
-static void store_planes(const Picture *picture, unsigned char *bytes) {
-  int64_t pixels = picture->height * picture->width;
-  for (int c = 0; c < picture->channels; c++)
-    for (int64_t p = 0; p < pixels; p++)
-      bytes[c * pixels + p] = picture->bytes[p * picture->channels + c];
+static int check_size(const DataContext *context, const char *name, const PictureView *view,
+                      const DataField *field) {
+  const int64_t *dim = field->input->dim;
+  if (view->part.height == dim[2] && view->part.width == dim[3]) return 0;
+  return data_fail(
+      context,
+      "%s is %lld x %lld after its stages, but the input %s is %lld x %lld; resize, pad, "
+      "center_crop, random_crop and random_resized_crop change sizes",
+      name, (long long)view->part.height, (long long)view->part.width, field->name,
+      (long long)dim[2], (long long)dim[3]);
 }
 
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes) {
   const PictureFiles *pictures = table->state;
   const char *name = pictures->names.items[visit->row];
-  const int64_t *dim = field->input->dim;
-  Picture picture = {0};
+  PictureFile picture;
   size_t size = 0;
-  unsigned char *file = read_file(context, name, &size);
-  int result = file ? data_picture_decode(context, name, file, size, (int)dim[1], &picture) : -1;
-  free(file);
-  if (result == 0) result = data_picture_apply(context, name, &pictures->stages, visit, &picture);
-  if (result == 0 && (picture.height != dim[2] || picture.width != dim[3]))
-    result =
-        data_fail(context,
-                  "%s is %lld x %lld after its stages, but the input %s is %lld x %lld; resize, "
-                  "center_crop and random_crop change sizes",
-                  name, (long long)picture.height, (long long)picture.width, field->name,
-                  (long long)dim[2], (long long)dim[3]);
-  if (result == 0) store_planes(&picture, bytes);
-  free(picture.bytes);
-  return result;
+  unsigned char *file = read_file(context, name, visit->scratch, &size);
+  data_scratch_mark(visit->scratch, NNC_DATA_READING);
+  if (!file || data_picture_look(context, name, file, size, &picture) < 0) return -1;
+  PictureView view = data_view_file(&picture, (int)field->input->dim[1], visit->scratch);
+  view.is_index = visit->is_index;
+  if (data_picture_apply(context, &pictures->stages, visit, &view) < 0 ||
+      check_size(context, name, &view, field) < 0)
+    return -1;
+  return data_picture_result(context, &view, data_view_finish(&view, bytes));
 }
 
 const char *data_picture_row_name(const DataTable *table, int64_t row) {

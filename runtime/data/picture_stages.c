@@ -1,172 +1,159 @@
-/* The stages of pictures: resize, center_crop, random_crop and random_flip.
- *
- * A stage only notes what is to be seen of the picture: scaled to which size, which part of that,
- * mirrored or not.  The pixels are computed when all stages have had their say, so a resize that
- * is followed by a crop computes no more than the crop keeps; what cannot be noted on top, as a
- * second scaling, computes the pixels first. */
+/* The stages of pictures: resize, pad, center_crop, random_crop, random_resized_crop, random_flip. */
 #include "data/picture_stages.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "data/call.h"
 #include "data/class.h"
-#include "data/picture.h"
-#include "data/picture_scale.h"
+#include "data/picture_view.h"
 #include "data/rows.h"
 #include "data/table.h"
 #include "data/visit.h"
 #include "data/words.h"
-#include "os/assert.h"
 #include "nnc_data.h"
 
-/* --- what is to be seen ----------------------------------------------------------------------- */
-
-/* A picture, and what the stages so far make of it. */
-typedef struct View {
-  Picture *picture;
-  int64_t height, width; /* that the whole picture is scaled to */
-  PicturePart part;      /* of this; what is seen */
-  bool is_mirrored;      /* the part's left and right change places */
-} View;
-
-static View whole_view(Picture *picture) {
-  int64_t height = picture->height, width = picture->width;
-  return (View){picture, height, width, {0, 0, height, width}, false};
-}
-
-/* In place: the part from (top, left) on. */
-static void cut(Picture *picture, PicturePart part) {
-  NNC_ASSERT(part.top >= 0 && part.top + part.height <= picture->height);
-  NNC_ASSERT(part.left >= 0 && part.left + part.width <= picture->width);
-  int64_t channels = picture->channels;
-  if (part.height == picture->height && part.width == picture->width) return;
-  for (int64_t y = 0; y < part.height; y++)
-    memmove(picture->bytes + y * part.width * channels,
-            picture->bytes + ((part.top + y) * picture->width + part.left) * channels,
-            (size_t)(part.width * channels));
-  picture->height = part.height;
-  picture->width = part.width;
-}
-
-/* Left and right change places. */
-static void mirror(Picture *picture) {
-  int64_t channels = picture->channels, width = picture->width;
-  for (int64_t y = 0; y < picture->height; y++)
-    for (int64_t x = 0; x < width / 2; x++)
-      for (int64_t c = 0; c < channels; c++) {
-        unsigned char *row = picture->bytes + y * width * channels;
-        unsigned char *left = row + x * channels + c;
-        unsigned char *right = row + (width - 1 - x) * channels + c, swapped = *left;
-        *left = *right;
-        *right = swapped;
-      }
-}
-
-/* Computes the pixels: afterwards the view is the whole picture. */
-static int compute(View *view) {
-  Picture *picture = view->picture;
-  bool is_scaled = view->height != picture->height || view->width != picture->width;
-  int result = is_scaled ? data_picture_scale(picture, view->height, view->width, view->part) : 0;
-  if (result < 0) return result;
-  if (!is_scaled) cut(picture, view->part);
-  if (view->is_mirrored) mirror(picture);
-  *view = whole_view(picture);
-  return 0;
-}
-
-/* To the size that what is seen shall have. */
-static int scale(View *view, int64_t height, int64_t width) {
-  if (view->part.height == height && view->part.width == width) return 0;
-  int result = compute(view);
-  if (result < 0) return result;
-  view->height = view->part.height = height;
-  view->width = view->part.width = width;
-  return 0;
-}
-
-/* The part of what is seen from (top, left) on. */
-static void crop(View *view, PicturePart part) {
-  NNC_ASSERT(part.top >= 0 && part.top + part.height <= view->part.height);
-  NNC_ASSERT(part.left >= 0 && part.left + part.width <= view->part.width);
-  PicturePart *seen = &view->part;
-  seen->top += part.top;
-  seen->left += view->is_mirrored ? seen->width - part.left - part.width : part.left;
-  seen->height = part.height;
-  seen->width = part.width;
-}
-
-/* --- stages ----------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 /* The shorter side becomes `size`; the other keeps the proportion. */
-static int scale_shorter(View *view, int64_t size) {
+static int scale_shorter(PictureView *view, int64_t size) {
   int64_t height = view->part.height, width = view->part.width;
-  if (height <= width) return scale(view, size, (width * size + height / 2) / height);
-  return scale(view, (height * size + width / 2) / width, size);
+  if (height <= width) return data_view_scale(view, size, (width * size + height / 2) / height);
+  return data_view_scale(view, (height * size + width / 2) / width, size);
 }
 
 /* What is smaller than the part to be cut is enlarged first, no more than needed. */
-static int enlarge(View *view, int64_t height, int64_t width) {
+static int enlarge(PictureView *view, int64_t height, int64_t width) {
   const PicturePart *seen = &view->part;
   if (seen->height >= height && seen->width >= width) return 0;
   double factor = fmax((double)height / (double)seen->height, (double)width / (double)seen->width);
   int64_t new_height = (int64_t)floor(factor * (double)seen->height + 0.5);
   int64_t new_width = (int64_t)floor(factor * (double)seen->width + 0.5);
-  return scale(view, new_height > height ? new_height : height,
-               new_width > width ? new_width : width);
+  return data_view_scale(view, new_height > height ? new_height : height,
+                         new_width > width ? new_width : width);
 }
 
-/* Where a part begins of which `spare` pixels are left out: anywhere, or in the middle. */
-static int64_t choose_start(const DataVisit *visit, uint64_t stream, uint64_t index,
-                            int64_t spare) {
-  return visit->draws ? data_random_below(visit, stream, index, spare + 1) : spare / 2;
+/* --- draws ------------------------------------------------------------------------------------ */
+
+/* What one stage draws for one picture: numbers by their index. */
+typedef struct Draws {
+  const DataVisit *visit;
+  uint64_t stream;
+} Draws;
+
+/* From 0 to 1. */
+static double draw(const Draws *draws, uint64_t index) {
+  return (double)(data_random_bits(draws->visit, draws->stream, index) >> 11) * 0x1p-53;
 }
 
-static int apply_crop(const PictureStage *stage, uint64_t stream, const DataVisit *visit,
-                      View *view) {
+static double draw_between(const Draws *draws, uint64_t index, const double range[2]) {
+  return range[0] + draw(draws, index) * (range[1] - range[0]);
+}
+
+/* Where a part begins of which `spare` pixels are left out. */
+static int64_t draw_start(const Draws *draws, uint64_t index, int64_t spare) {
+  return data_random_below(draws->visit, draws->stream, index, spare + 1);
+}
+
+/* --- stages ----------------------------------------------------------------------------------- */
+
+static PicturePart middle(const PictureView *view, int64_t height, int64_t width) {
+  return (PicturePart){(view->part.height - height) / 2, (view->part.width - width) / 2, height,
+                       width};
+}
+
+static int apply_crop(const PictureStage *stage, const Draws *draws, PictureView *view) {
   int64_t height = stage->height, width = stage->width;
   int result = enlarge(view, height, width);
   if (result < 0) return result;
-  int64_t down = view->part.height - height, across = view->part.width - width;
-  bool is_random = stage->kind == PICTURE_RANDOM_CROP;
-  crop(view, (PicturePart){.top = is_random ? choose_start(visit, stream, 0, down) : down / 2,
-                           .left = is_random ? choose_start(visit, stream, 1, across) : across / 2,
-                           .height = height,
-                           .width = width});
+  PicturePart part = middle(view, height, width);
+  if (stage->kind == PICTURE_RANDOM_CROP && draws->visit->draws) {
+    part.top = draw_start(draws, 0, view->part.height - height);
+    part.left = draw_start(draws, 1, view->part.width - width);
+  }
+  data_view_crop(view, part);
   return 0;
 }
 
-static int apply_stage(const PictureStage *stage, uint64_t stream, const DataVisit *visit,
-                       View *view) {
+/* The largest part in the middle whose width is `least` to `most` times its height. */
+static PicturePart largest_middle(const PictureView *view, double least, double most) {
+  int64_t height = view->part.height, width = view->part.width;
+  double ratio = (double)width / (double)height;
+  if (ratio < least) height = (int64_t)floor((double)width / least + 0.5);
+  else if (ratio > most) width = (int64_t)floor((double)height * most + 0.5);
+  if (height < 1) height = 1;
+  if (width < 1) width = 1;
+  return middle(view, height, width);
+}
+
+/* As torchvision's RandomResizedCrop: ten tries for a part of that area and ratio that lies within
+ * the picture (Szegedy et al. 2015); then the middle. */
+static PicturePart draw_part(const PictureStage *stage, const Draws *draws,
+                             const PictureView *view) {
+  enum { TRIES = 10 };
+  double logarithms[2] = {log(stage->ratio[0]), log(stage->ratio[1])};
+  double area = (double)view->part.height * (double)view->part.width;
+  for (uint64_t at = 0; at < 4 * TRIES; at += 4) {
+    double share = area * draw_between(draws, at, stage->scale);
+    double ratio = exp(draw_between(draws, at + 1, logarithms));
+    double height = floor(sqrt(share / ratio) + 0.5), width = floor(sqrt(share * ratio) + 0.5);
+    if (height < 1 || height > (double)view->part.height || width < 1 ||
+        width > (double)view->part.width)
+      continue;
+    PicturePart part = {0, 0, (int64_t)height, (int64_t)width};
+    part.top = draw_start(draws, at + 2, view->part.height - part.height);
+    part.left = draw_start(draws, at + 3, view->part.width - part.width);
+    return part;
+  }
+  return largest_middle(view, stage->ratio[0], stage->ratio[1]);
+}
+
+static int apply_resized_crop(const PictureStage *stage, const Draws *draws, PictureView *view) {
+  double ratio = (double)stage->width / (double)stage->height;
+  data_view_crop(view, draws->visit->draws ? draw_part(stage, draws, view)
+                                           : largest_middle(view, ratio, ratio));
+  return data_view_scale(view, stage->height, stage->width);
+}
+
+static int apply_stage(const PictureStage *stage, const Draws *draws, PictureView *view) {
   switch (stage->kind) {
   case PICTURE_RESIZE:
-    return stage->width ? scale(view, stage->height, stage->width)
+    return stage->width ? data_view_scale(view, stage->height, stage->width)
                         : scale_shorter(view, stage->height);
   case PICTURE_CENTER_CROP:
-  case PICTURE_RANDOM_CROP: return apply_crop(stage, stream, visit, view);
+  case PICTURE_RANDOM_CROP: return apply_crop(stage, draws, view);
+  case PICTURE_RANDOM_RESIZED_CROP: return apply_resized_crop(stage, draws, view);
+  case PICTURE_PAD:
+    return data_view_pad(view, stage->height, stage->width, (unsigned char)stage->value);
   case PICTURE_RANDOM_FLIP:
-    if (visit->draws &&
-        (double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
+    if (draws->visit->draws && draw(draws, 0) < stage->probability)
       view->is_mirrored = !view->is_mirrored;
     return 0;
   }
   return 0;
 }
 
-int data_picture_apply(const DataContext *context, const char *name, const PictureStages *stages,
-                       const DataVisit *visit, Picture *picture) {
-  View view = whole_view(picture);
-  int result = 0;
-  for (int i = 0; i < stages->count && result == 0; i++)
-    result = apply_stage(&stages->stages[i], (uint64_t)i, visit, &view);
-  if (result == 0) result = compute(&view);
-  if (result == PICTURE_TOO_LARGE)
-    return data_fail(context,
-                     "%s: %lld x %lld pixels would be scaled to %lld x %lld: more than %d, the "
-                     "most that are computed of a picture",
-                     name, (long long)picture->height, (long long)picture->width,
-                     (long long)view.part.height, (long long)view.part.width, PICTURE_PIXELS);
-  return result < 0 ? data_fail_memory(context, name, view.part.height * view.part.width) : 0;
+int data_picture_result(const DataContext *context, const PictureView *view, int result) {
+  if (result != PICTURE_TOO_LARGE) return result;
+  return data_fail(context,
+                   "%s: %lld x %lld pixels would become %lld x %lld: more than %d, the most that "
+                   "are computed of a picture",
+                   view->file->name, (long long)view->base.height, (long long)view->base.width,
+                   (long long)view->part.height, (long long)view->part.width, PICTURE_PIXELS);
+}
+
+/* A stage draws by its kind and by how many of that kind stand before it: lines of one set that have
+ * the same stages that draw, as a picture's and its mask's, draw the same. */
+int data_picture_apply(const DataContext *context, const PictureStages *stages,
+                       const DataVisit *visit, PictureView *view) {
+  enum { KINDS = PICTURE_PAD + 1 };
+  uint64_t before[KINDS] = {0};
+  for (int i = 0; i < stages->count; i++) {
+    const PictureStage *stage = &stages->stages[i];
+    Draws draws = {visit, (uint64_t)stage->kind + KINDS * before[stage->kind]++};
+    int result = data_picture_result(context, view, apply_stage(stage, &draws, view));
+    if (result < 0) return result;
+  }
+  return 0;
 }
 
 /* --- their calls ------------------------------------------------------------------------------ */
@@ -180,30 +167,65 @@ int data_picture_add_stage(const DataContext *context, DataTable *table, Picture
 }
 
 static const char *const size_formals[] = {"height", "width", NULL};
+static const char *const part_formals[] = {"height", "width", "scale", "ratio", NULL};
+static const char *const pad_formals[] = {"height", "width", "value", NULL};
 static const char *const flip_formals[] = {"probability", NULL};
 
-static int add_sized(const DataContext *context, DataTable *table, PictureStageKind kind) {
-  double height = 0, width = 0;
-  if (data_argument_number(context, size_formals, "height", 1, 1 << 15, &height) < 0 ||
-      data_argument_number(context, size_formals, "width", 1, 1 << 15, &width) < 0)
+static int add_sized(const DataContext *context, DataTable *table, PictureStage stage) {
+  bool is_pad = stage.kind == PICTURE_PAD;
+  double height = 0, width = 0, least = is_pad ? 0 : 1;
+  if (data_argument_number(context, size_formals, "height", least, 1 << 15, &height) < 0 ||
+      data_argument_number(context, size_formals, "width", least, 1 << 15, &width) < 0)
     return -1;
-  if (height == 0) return data_fail_call(context, "%s needs a size", context->call->function);
-  if (width == 0 && kind != PICTURE_RESIZE) width = height;
-  return data_picture_add_stage(
-      context, table,
-      (PictureStage){.kind = kind, .height = (int64_t)height, .width = (int64_t)width});
+  if (!data_argument(context->call, size_formals, "height"))
+    return data_fail_call(context, "%s needs a size", context->call->function);
+  bool has_width = data_argument(context->call, size_formals, "width") != NULL;
+  stage.height = (int64_t)height;
+  stage.width = has_width || stage.kind == PICTURE_RESIZE ? (int64_t)width : stage.height;
+  return data_picture_add_stage(context, table, stage);
+}
+
+/* The list of the least and the most; what is there stays when the argument is absent. */
+static int read_pair(const DataContext *context, const char *name, double most, double pair[2]) {
+  const nnc_value *value = data_argument(context->call, part_formals, name);
+  if (!value) return 0;
+  bool fits = value->kind == NNC_LIST && value->count == 2 && value->items[0].kind == NNC_NUMBER &&
+              value->items[1].kind == NNC_NUMBER && value->items[0].number > 0 &&
+              value->items[0].number <= value->items[1].number && value->items[1].number <= most;
+  if (!fits)
+    return data_fail_call(context,
+                          "'%s' is a list of two numbers, the least and the most, above 0 and up "
+                          "to %g",
+                          name, most);
+  for (int i = 0; i < 2; i++) pair[i] = value->items[i].number;
+  return 0;
 }
 
 static int resize(const DataContext *context, DataTable *table) {
-  return add_sized(context, table, PICTURE_RESIZE);
+  return add_sized(context, table, (PictureStage){.kind = PICTURE_RESIZE});
 }
 
 static int center_crop(const DataContext *context, DataTable *table) {
-  return add_sized(context, table, PICTURE_CENTER_CROP);
+  return add_sized(context, table, (PictureStage){.kind = PICTURE_CENTER_CROP});
 }
 
 static int random_crop(const DataContext *context, DataTable *table) {
-  return add_sized(context, table, PICTURE_RANDOM_CROP);
+  return add_sized(context, table, (PictureStage){.kind = PICTURE_RANDOM_CROP});
+}
+
+static int random_resized_crop(const DataContext *context, DataTable *table) {
+  PictureStage stage = {
+      .kind = PICTURE_RANDOM_RESIZED_CROP, .scale = {0.08, 1}, .ratio = {3.0 / 4.0, 4.0 / 3.0}};
+  if (read_pair(context, "scale", 1, stage.scale) < 0 ||
+      read_pair(context, "ratio", DATA_MOST_RATIO, stage.ratio) < 0)
+    return -1;
+  return add_sized(context, table, stage);
+}
+
+static int pad(const DataContext *context, DataTable *table) {
+  PictureStage stage = {.kind = PICTURE_PAD};
+  if (data_argument_number(context, pad_formals, "value", 0, 255, &stage.value) < 0) return -1;
+  return add_sized(context, table, stage);
 }
 
 static int random_flip(const DataContext *context, DataTable *table) {
@@ -223,6 +245,13 @@ const struct nnc_stage_class nnc_stage_random_crop = {.name = "random_crop",
                                                       .acts_on = DATA_ACTS_ON_random_crop,
                                                       .formals = size_formals,
                                                       .picture = random_crop};
+const struct nnc_stage_class nnc_stage_random_resized_crop = {.name = "random_resized_crop",
+                                                              .acts_on =
+                                                                  DATA_ACTS_ON_random_resized_crop,
+                                                              .formals = part_formals,
+                                                              .picture = random_resized_crop};
+const struct nnc_stage_class nnc_stage_pad = {
+    .name = "pad", .acts_on = DATA_ACTS_ON_pad, .formals = pad_formals, .picture = pad};
 const struct nnc_stage_class nnc_stage_random_flip = {.name = "random_flip",
                                                       .acts_on = DATA_ACTS_ON_random_flip,
                                                       .formals = flip_formals,

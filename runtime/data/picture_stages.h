@@ -2,7 +2,7 @@
 #ifndef NNC_DATA_PICTURE_STAGES_H
 #define NNC_DATA_PICTURE_STAGES_H
 
-#include "data/picture.h"
+#include "data/picture_view.h"
 #include "data/table.h"
 #include "data/visit.h"
 #include "data/words.h"
@@ -11,13 +11,19 @@ typedef enum PictureStageKind {
   PICTURE_RESIZE,
   PICTURE_CENTER_CROP,
   PICTURE_RANDOM_CROP,
-  PICTURE_RANDOM_FLIP
+  PICTURE_RANDOM_FLIP,
+  PICTURE_RANDOM_RESIZED_CROP,
+  PICTURE_PAD
 } PictureStageKind;
 
 typedef struct PictureStage {
   PictureStageKind kind;
-  int64_t height, width; /* resize: width 0 says that `height` is for the shorter side */
-  double probability;    /* of a flip */
+  /* resize: width 0 says that `height` is for the shorter side; pad: what is added at each side */
+  int64_t height, width;
+  double probability; /* of a flip */
+  double scale[2];    /* of a random resized crop: its share of the area, */
+  double ratio[2];    /* and its width to its height */
+  double value;       /* of padding */
 } PictureStage;
 
 typedef struct PictureStages {
@@ -28,8 +34,10 @@ typedef struct PictureStages {
 /* Adds a stage to the table's, which must make pictures: its state begins with its stages. */
 int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage);
 
-/* Applies all in their order to the picture of the file `name`; 0, or -1 with a message. */
-int data_picture_apply(const DataContext *context, const char *name, const PictureStages *stages,
-                       const DataVisit *visit, Picture *picture);
+/* Lets the view see what all of them make, in their order; 0, or -1 with a message. */
+int data_picture_apply(const DataContext *context, const PictureStages *stages,
+                       const DataVisit *visit, PictureView *view);
+/* The same for PICTURE_TOO_LARGE, which a view's functions return. */
+int data_picture_result(const DataContext *context, const PictureView *view, int result);
 
 #endif

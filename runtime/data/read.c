@@ -11,6 +11,7 @@
 #include "data/call.h"
 #include "data/class.h"
 #include "data/columns.h"
+#include "data/scratch.h"
 #include "data/set.h"
 #include "data/table.h"
 #include "data/visit.h"
@@ -104,7 +105,7 @@ static int check_row(const DataContext *context, const Making *making, int64_t r
 }
 
 /* The bytes are made at the end of the target's row. */
-static void make_row(void *state, int64_t index, int worker) {
+static void make_row(void *state, int64_t index, DataScratch *scratch) {
   Making *making = state;
   const DataField *field = making->field;
   char message[NNC_MESSAGE];
@@ -112,17 +113,20 @@ static void make_row(void *state, int64_t index, int worker) {
       .model = making->data->model, .set = making->data->name, .message = message};
   DataVisit visit = *making->visit;
   visit.row = row_of(making->table, making->examples, index);
-  visit.worker = worker;
+  visit.scratch = scratch;
+  visit.is_index = making->limit > 0;
+  data_scratch_begin(scratch);
   int to = field->input->dtype;
   NNC_ASSERT(visit.row >= 0 && visit.row < making->table->rows);
   int64_t row_bytes = field->width * nnc_dtype_size(to);
   char *row = making->target + index * row_bytes;
   unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
-  if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
-      check_row(&context, making, visit.row, bytes) == 0) {
-    widen_bytes(bytes, to, row, field->width);
-    return;
-  }
+  bool good = making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
+              check_row(&context, making, visit.row, bytes) == 0;
+  if (good) widen_bytes(bytes, to, row, field->width);
+  data_scratch_mark(scratch, NNC_DATA_CONVERTING);
+  data_scratch_end(scratch);
+  if (good) return;
   pthread_mutex_lock(&making->mutex);
   if (making->failed < 0 || index < making->failed) {
     making->failed = index;
@@ -219,6 +223,18 @@ int64_t nnc_data_bytes(const nnc_data *data) {
     if (stream->values) bytes += stream->count * nnc_dtype_size(stream->dtype);
   }
   return bytes;
+}
+
+nnc_data_spent nnc_data_spend(const nnc_data *data) {
+  nnc_data_spent spent = {.threads = data->workers ? data_workers_count(data->workers) : 0};
+  for (int t = 0; t < spent.threads; t++) {
+    const DataScratch *scratch = data_workers_scratch(data->workers, t);
+    spent.rows += atomic_load_explicit(&scratch->rows, memory_order_relaxed);
+    for (int w = 0; w < NNC_DATA_WORKS; w++)
+      spent.seconds[w] +=
+          1e-9 * (double)atomic_load_explicit(&scratch->nanoseconds[w], memory_order_relaxed);
+  }
+  return spent;
 }
 
 typedef struct Range {

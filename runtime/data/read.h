@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/device.h"
+#include "data/spent.h"
 #include "os/message.h"
 
 typedef struct nnc_data nnc_data;
@@ -32,6 +33,9 @@ int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *cons
 /* The rows of all inputs, in the order of entry->inputs, for a device that keeps them. False where
  * rows are made when they are read. */
 bool nnc_data_rows(const nnc_data *data, nnc_rows *rows);
+
+/* What rows took that are made when they are read, since the set is open. */
+nnc_data_spent nnc_data_spend(const nnc_data *data);
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 

@@ -41,6 +41,8 @@
   STAGE(resize, GIVES_PICTURES)                                                                    \
   STAGE(center_crop, GIVES_PICTURES)                                                               \
   STAGE(random_crop, GIVES_PICTURES)                                                               \
+  STAGE(random_resized_crop, GIVES_PICTURES)                                                       \
+  STAGE(pad, GIVES_PICTURES)                                                                       \
   STAGE(random_flip, GIVES_PICTURES)
 
 #define DATA_KIND_ENUMERATOR(bit, name, text) name = bit,
@@ -54,6 +56,7 @@ enum DataActsOn { DATA_STAGES(DATA_STAGE_ENUMERATOR) };
 #undef DATA_STAGE_ENUMERATOR
 
 enum { DATA_PICTURE_STAGES = 16 }; /* at most, after one source */
+enum { DATA_MOST_RATIO = 1000 };   /* of the width of a part of a picture to its height */
 
 static inline const char *data_kind_text(int kind) {
 #define DATA_KIND_TEXT(bit, name, text)                                                            \

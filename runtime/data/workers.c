@@ -9,16 +9,18 @@
 #include <string.h>
 
 #include "data/call.h"
+#include "data/scratch.h"
 #include "os/assert.h"
 #include "os/thread.h"
 
 struct DataWorkers {
   int started; /* threads besides the caller */
   pthread_t *threads;
+  DataScratch *scratch;   /* of each, the caller's first */
   pthread_mutex_t caller; /* held during a run */
   pthread_mutex_t mutex;
   pthread_cond_t has_work, is_done;
-  void (*run)(void *state, int64_t index, int worker);
+  void (*run)(void *state, int64_t index, DataScratch *scratch);
   void *state;
   int64_t next, total, unfinished;
   bool ends;
@@ -35,7 +37,7 @@ static void work(DataWorkers *workers, int worker) {
     int64_t index = workers->next++;
     NNC_ASSERT(worker <= workers->started && workers->unfinished > 0);
     pthread_mutex_unlock(&workers->mutex);
-    workers->run(workers->state, index, worker);
+    workers->run(workers->state, index, &workers->scratch[worker]);
     pthread_mutex_lock(&workers->mutex);
     if (--workers->unfinished == 0) pthread_cond_signal(&workers->is_done);
   }
@@ -68,7 +70,8 @@ static bool start_thread(DataWorkers *workers, int worker) {
 
 DataWorkers *data_workers_open(const DataContext *context, int count) {
   DataWorkers *workers = calloc(1, sizeof *workers);
-  bool good = workers && (workers->threads = calloc((size_t)count, sizeof *workers->threads));
+  bool good = workers && (workers->threads = calloc((size_t)count, sizeof *workers->threads)) &&
+              (workers->scratch = calloc((size_t)count, sizeof *workers->scratch));
   if (good && pthread_mutex_init(&workers->caller, NULL) == 0 &&
       pthread_mutex_init(&workers->mutex, NULL) == 0 &&
       pthread_cond_init(&workers->has_work, NULL) == 0 &&
@@ -78,6 +81,7 @@ DataWorkers *data_workers_open(const DataContext *context, int count) {
     data_workers_close(workers);
   } else if (workers) {
     free(workers->threads);
+    free(workers->scratch);
     free(workers);
   }
   data_fail(context, "cannot start %d threads that prepare examples", count);
@@ -85,7 +89,7 @@ DataWorkers *data_workers_open(const DataContext *context, int count) {
 }
 
 void data_workers_run(DataWorkers *workers, int64_t count, void *state,
-                      void (*run)(void *state, int64_t index, int worker)) {
+                      void (*run)(void *state, int64_t index, DataScratch *scratch)) {
   pthread_mutex_lock(&workers->caller);
   pthread_mutex_lock(&workers->mutex);
   workers->run = run;
@@ -100,6 +104,13 @@ void data_workers_run(DataWorkers *workers, int64_t count, void *state,
   pthread_mutex_unlock(&workers->caller);
 }
 
+int data_workers_count(const DataWorkers *workers) { return workers->started + 1; }
+
+const DataScratch *data_workers_scratch(const DataWorkers *workers, int worker) {
+  NNC_ASSERT(worker <= workers->started);
+  return &workers->scratch[worker];
+}
+
 void data_workers_close(DataWorkers *workers) {
   if (!workers) return;
   pthread_mutex_lock(&workers->mutex);
@@ -107,10 +118,12 @@ void data_workers_close(DataWorkers *workers) {
   pthread_cond_broadcast(&workers->has_work);
   pthread_mutex_unlock(&workers->mutex);
   for (int i = 0; i < workers->started; i++) pthread_join(workers->threads[i], NULL);
+  for (int i = 0; i <= workers->started; i++) data_scratch_free(&workers->scratch[i]);
   pthread_cond_destroy(&workers->has_work);
   pthread_cond_destroy(&workers->is_done);
   pthread_mutex_destroy(&workers->mutex);
   pthread_mutex_destroy(&workers->caller);
+  free(workers->scratch);
   free(workers->threads);
   free(workers);
 }

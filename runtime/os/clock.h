@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-int64_t nnc_nanoseconds_now(void); /* of the marks of `profile` */
-double nnc_seconds_now(void);      /* never less than before; for the main thread alone */
+int64_t nnc_nanoseconds_now(void);    /* of the marks of `profile` */
+int64_t nnc_thread_nanoseconds(void); /* processor time of the calling thread; 0: unknown */
+double nnc_seconds_now(void);         /* never less than before; for the main thread alone */
 
 #endif

@@ -159,7 +159,7 @@ static bool bench_model(nnc_session *session) {
 int nnc_bench_command(const nnc_options *options) {
   nnc_session session;
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
-  bool good = bench_model(&session);
+  bool good = options->data_only ? nnc_bench_data(&session) : bench_model(&session);
   nnc_session_close(&session);
   return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
 }

@@ -116,7 +116,8 @@ static bool keep(nnc_trial *trial) {
 static bool open_data(nnc_trial *trial) {
   nnc_session *session = trial->session;
   const nnc_model *model = session->model;
-  if (!session->options->data || model->train.input_count == 0) return true;
+  const nnc_options *options = session->options;
+  if (!(options->data || options->data_only) || model->train.input_count == 0) return true;
   trial->data = nnc_session_open_data(session, "train", &model->train);
   return trial->data != NULL;
 }

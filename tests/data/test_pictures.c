@@ -526,8 +526,8 @@ static void test_mistakes(void **state) {
   nnc_model none = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)))));
   nnc_entry taller = ENTRY_OF(NNC_U8, 1, 3, 9, 10);
   expect_unreadable(&none, &taller,
-                    "t/b/2.jpg is 8 x 10 after its stages, but the input x is 9 x 10; resize, "
-                    "center_crop and random_crop change sizes");
+                    "t/b/2.jpg is 8 x 10 after its stages, but the input x is 9 x 10; resize, pad, "
+                    "center_crop, random_crop and random_resized_crop change sizes");
   nnc_entry flat = ENTRY(1, INPUT("x", NNC_U8, 1, 240), INPUT("y", NNC_I32, 1));
   expect_failure(&none, "train", &flat,
                  "test.net:3:9: the input x must be [batch, channels, height, width] with 1 or 3 "

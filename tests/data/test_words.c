@@ -185,6 +185,8 @@ static void test_every_source_with_every_stage(void **state) {
                 {SIZED(resize), "resize(8, 8)"},
                 {SIZED(center_crop), "center_crop(8)"},
                 {SIZED(random_crop), "random_crop(8)"},
+                {SIZED(random_resized_crop), "random_resized_crop(8)"},
+                {STAGE(pad, ARG("height", NUM(0))), "pad(0)"},
                 {STAGE0(random_flip), "random_flip"}};
   size_t source_count = sizeof sources / sizeof *sources;
   size_t stage_count = sizeof stages / sizeof *stages;
@@ -206,7 +208,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 8 * 4 + 3 * 2 + 1 + 2 * 4);
+  assert_int_equal(taken, 8 * 4 + 3 * 2 + 1 + 2 * 6);
 }
 
 int main(void) {

@@ -386,6 +386,9 @@ test_usage() {
   run 0 '"steps":25,.*"all_ms":[[]([0-9.e-]+,){9}[0-9.e-]+[]]' ./toy bench --ahead --steps 25 --all
   run 0 '"steps":2,.*"all_ms":[[][0-9.e-]+,[0-9.e-]+[]]' ./toy_accumulate bench --ahead --steps 2 --all --data .
   run 2 'no flag of profile' ./toy profile --ahead
+  run 0 '"examples":[0-9]+,"data_threads":0,"seconds":[0-9.e-]+,"examples_per_second":[0-9.e+]+,"processor_ms":[0-9.e-]+[}]' ./toy bench --data-only --steps 3
+  run 1 'steps: at least 1' ./toy bench --data-only --steps 0
+  run 2 'no flag of profile' ./toy profile --data-only
   check "bench writes nothing" test ! -e toy.run
 }
 

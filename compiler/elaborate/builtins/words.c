@@ -195,6 +195,17 @@ const Builtin builtins_words[] = {
         "Cuts out a part anywhere, outside of training the middle; a picture that is too small is "
         "enlarged first."
         " Example: data train { image, label = image_folder(\"train\") | random_crop(16) }"),
+    STAGE("random_resized_crop",
+          "random_resized_crop(size | height, width, scale = [0.08, 1], ratio = [0.75, 1.3333])",
+          "Cuts out a part of a random share of the area and a random ratio of width to height, "
+          "and scales it to the size; outside of training the largest part in the middle  (Szegedy "
+          "et al. 2015)."
+          " Example: data train { image, label = image_folder(\"train\") | "
+          "random_resized_crop(16) | random_flip }"),
+    STAGE("pad", "pad(size, value = 0) | pad(height, width, value = 0)",
+          "Adds so many rows above and below, and columns left and right, of the value."
+          " Example: data train { image, label = image_folder(\"train\") | pad(2) | "
+          "random_crop(16) }"),
     STAGE("random_flip", "random_flip(probability = 0.5)",
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "

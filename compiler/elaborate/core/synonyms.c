@@ -159,7 +159,6 @@ static const struct {
     {"impute", "fillna simpleimputer fill"},
     {"categories", "onehot labelencoder ordinalencoder category"},
     {"random_flip", "randomhorizontalflip horizontalflip randomverticalflip hflip flip"},
-    {"random_crop", "randomresizedcrop"},
     {"center_crop", "crop"},
     {"split", "traintestsplit take skip"},
     /* arguments */

@@ -97,6 +97,11 @@ static const DataWord stages[] = {
     {"resize", {SIZE}, {0}},
     {"center_crop", {SIZE}, {0}},
     {"random_crop", {SIZE}, {0}},
+    {"random_resized_crop", {SIZE, ANY("scale", LIST), ANY("ratio", LIST)}, {0}},
+    {"pad",
+     {WITHIN("height", WHOLE | NEEDED, 0, 1 << 15), WITHIN("width", WHOLE, 0, 1 << 15),
+      WITHIN("value", WHOLE, 0, 255)},
+     {0}},
     {"random_flip", {WITHIN("probability", RANGED, 0, 1)}, {0}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
@@ -330,6 +335,22 @@ static bool check_replacement(Elaborator *e, const DataCall *call) {
                         for_print(with));
 }
 
+/* Two numbers: from which to which an area is drawn, as a part of the picture's, and a ratio. */
+static bool check_pair(Elaborator *e, const DataCall *call, const char *name, double most) {
+  const DataArgument *argument = data_find_argument(call, name);
+  if (!argument || strcmp(call->function, "random_resized_crop") != 0) return true;
+  const DataValue *value = &argument->value;
+  bool fits = value->kind == DATA_LIST && value->count == 2 &&
+              value->items[0].kind == DATA_NUMBER && value->items[1].kind == DATA_NUMBER;
+  if (fits && value->items[0].number > 0 && value->items[0].number <= value->items[1].number &&
+      value->items[1].number <= most)
+    return true;
+  return report_failure(e, call->span,
+                        "'%s' is a list of two numbers, the least and the most, above 0 and up to "
+                        "%g",
+                        name, most);
+}
+
 static bool check_words(Elaborator *e, const DataCall *call, const DataFormal *formal,
                         const DataValue *value) {
   bool fits = !formal->text || value->kind != DATA_STRING;
@@ -356,7 +377,9 @@ static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCa
                        const DataWord *word) {
   return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call, word) &&
          check_arguments(e, call, word, check_range) && check_fractions(e, call) &&
-         check_replacement(e, call) && check_arguments(e, call, word, check_words);
+         check_replacement(e, call) && check_pair(e, call, "scale", 1) &&
+         check_pair(e, call, "ratio", DATA_MOST_RATIO) &&
+         check_arguments(e, call, word, check_words);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */

@@ -15,24 +15,27 @@ static bool report_shape(Elaborator *e, const DataCall *call, const InputInfo *i
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-static bool is_sized(const DataCall *stage) {
-  return data_acts_on(stage->function) == GIVES_PICTURES &&
-         data_find_argument(stage, "height") != NULL;
-}
-
-/* The last stage that gives a size must give the input's. */
+/* What the stages make must be the input, where its size can be told. */
 static void check_size(Elaborator *e, const DataPipeline *pipeline, const InputInfo *input) {
-  int last = pipeline->call_count - 1;
-  while (last > 0 && !is_sized(&pipeline->calls[last])) last--;
-  if (last == 0) return;
-  const DataCall *stage = &pipeline->calls[last];
-  bool has_width = data_find_argument(stage, "width") != NULL;
-  if (!has_width && !strcmp(stage->function, "resize")) return; /* each picture shows it */
-  double height = data_argument_number(stage, "height", 0);
-  double width = data_argument_number(stage, "width", height);
+  double height = 0, width = 0; /* 0: each picture shows it */
+  const DataCall *last = NULL;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *stage = &pipeline->calls[c];
+    bool is_picture = data_acts_on(stage->function) == GIVES_PICTURES;
+    if (!is_picture || !data_find_argument(stage, "height")) continue;
+    double rows = data_argument_number(stage, "height", 0);
+    double columns = data_argument_number(stage, "width", rows);
+    bool has_width = data_find_argument(stage, "width") != NULL;
+    bool is_pad = !strcmp(stage->function, "pad");
+    if (is_pad && height == 0) continue;
+    bool is_shown = has_width || strcmp(stage->function, "resize") != 0;
+    height = is_pad ? height + 2 * rows : is_shown ? rows : 0;
+    width = is_pad ? width + 2 * columns : is_shown ? columns : 0;
+    last = stage;
+  }
   const int64_t *dim = input->type.shape.dim;
-  if (height == (double)dim[2] && width == (double)dim[3]) return;
-  report_shape(e, stage, input,
+  if (height == 0 || (height == (double)dim[2] && width == (double)dim[3])) return;
+  report_shape(e, last, input,
                arena_printf(e->arena, "the stages make pictures of %.0f x %.0f", height, width));
 }
 

@@ -1,0 +1,65 @@
+/* PNG files, by libpng: always decoded whole, because each row is coded by the one above. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <png.h>
+
+#include "data/picture.h"
+#include "data/picture_turn.h"
+
+/* --- what the file says ----------------------------------------------------------------------- */
+
+/* A chunk is its length, four letters, the data, a checksum.  The last chunk must be there: what is
+ * stored after the pixels is not read by libpng. */
+static int find_orientation(const PictureFile *file) {
+  enum { SIGNATURE = 8, HEAD = 8, CHECKSUM = 4 };
+  size_t at = SIGNATURE;
+  while (at + HEAD + CHECKSUM <= file->size) {
+    const unsigned char *chunk = file->bytes + at;
+    size_t length =
+        (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
+    if (length > file->size - at - HEAD - CHECKSUM) return 1;
+    if (memcmp(chunk + 4, "eXIf", 4) == 0) return data_turn_read(chunk + HEAD, length);
+    at += HEAD + length + CHECKSUM;
+  }
+  return 1;
+}
+
+static int read_head(PictureFile *file) {
+  png_image image = {.version = PNG_IMAGE_VERSION};
+  if (!png_image_begin_read_from_memory(&image, file->bytes, file->size))
+    return data_picture_fail(file, image.message);
+  file->height = image.height;
+  file->width = image.width;
+  png_image_free(&image);
+  file->orientation = find_orientation(file);
+  return data_picture_check_size(file, file->height, file->width);
+}
+
+/* --- pixels ----------------------------------------------------------------------------------- */
+
+static int decode(const PictureFile *file, int divisor, const PicturePart *wanted,
+                  DataScratch *scratch, Picture *picture, PicturePart *part) {
+  (void)divisor, (void)wanted;
+  png_image image = {.version = PNG_IMAGE_VERSION};
+  png_color black = {0, 0, 0};
+  if (!png_image_begin_read_from_memory(&image, file->bytes, file->size))
+    return data_picture_fail(file, image.message);
+  image.format = picture->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  unsigned char *bytes = data_scratch_take(scratch, DATA_BUFFER_DECODED, PNG_IMAGE_SIZE(image));
+  if (!bytes) {
+    png_image_free(&image);
+    return data_fail_memory(file->context, file->name, (int64_t)image.height * image.width * 3);
+  }
+  if (!png_image_finish_read(&image, &black, bytes, 0, NULL))
+    return data_picture_fail(file, image.message);
+  picture->pixel = picture->channels;
+  picture->height = image.height;
+  picture->width = image.width;
+  picture->bytes = bytes;
+  *part = (PicturePart){0, 0, picture->height, picture->width};
+  return 0;
+}
+
+const PictureFormat data_picture_png = {"PNG", read_head, decode, 3, 1};
