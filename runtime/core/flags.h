@@ -7,7 +7,7 @@
   "data", "out", "epochs", "steps", "seed", "threads", "device", "resident", "group", "init",      \
       "resume", "schedule", "save-every", "validate-every", "log", "keep-going", "format",         \
       "count", "json", "all", "ahead", "data-only", "trace", "warmup", "inputs", "eval", "isa",    \
-      "quiet", "help", "version"
+      "jobs", "quiet", "help", "version"
 
 /* The most options of one program. */
 enum { NNC_MAX_OPTIONS = 64 };

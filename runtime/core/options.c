@@ -30,47 +30,48 @@ typedef struct Option {
 
 #define FIELD(field) offsetof(nnc_options, field)
 enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
-enum { RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_STEP | TIMES };
+enum { TRAINS = NNC_TRAIN | NNC_SWEEP };
+enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_STEP | TIMES };
 enum { NNC_MAX_DEVICE = 1023 };
 enum { USES = RUNS | NNC_INFO };
-enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
+enum { LOADS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
     {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
-    {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N",
+    {"epochs", 'e', KIND_COUNT, FIELD(epochs), TRAINS, 0, "N",
      "train so many epochs; 0: only initialize and save"},
-    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
+    {"steps", 's', KIND_COUNT, FIELD(steps), TRAINS | NNC_STEP | TIMES, 0, "N",
      "train (or time) so many steps"},
-    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_PREDICT | NNC_STEP | TIMES, 0, "N",
-     "of weights, order and random operators"},
+    {"seed", 0, KIND_SEED, FIELD(seed), TRAINS | NNC_PREDICT | NNC_STEP | TIMES, 0, "N",
+     "of weights, order and random operators (sweep: a list, 0..3 or 1,7)"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
      "workers (default: one a core); no effect on results"},
     {"device", 0, KIND_COUNT, FIELD(device), USES | NNC_EXPORT, 0, "N",
      "the GPU to use, as nvidia-smi numbers them (default: 0)"},
-    {"resident", 0, KIND_YES, FIELD(resident), NNC_TRAIN | NNC_BENCH, 0, "yes|no",
+    {"resident", 0, KIND_YES, FIELD(resident), TRAINS | NNC_BENCH, 0, "yes|no",
      "whether the GPU keeps the training data where they fit (default: yes)"},
-    {"group", 0, KIND_COUNT, FIELD(group), NNC_TRAIN | NNC_BENCH, 1, "N",
+    {"group", 0, KIND_COUNT, FIELD(group), TRAINS | NNC_BENCH, 1, "N",
      "small steps that go to the GPU together, at most (default: as many as take 2 ms)"},
     {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
      "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
-    {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
-     "continue a checkpoint (default: the one in --out)"},
-    {"schedule", 0, KIND_COUNT, FIELD(schedule), NNC_TRAIN, 1, "N",
+    {"resume", 'r', KIND_RESUME, FIELD(resume), TRAINS, 0, "[FILE]",
+     "continue a checkpoint (default: the one in --out; sweep: the runs that are not done)"},
+    {"schedule", 0, KIND_COUNT, FIELD(schedule), TRAINS, 1, "N",
      "schedules of so many epochs (or steps), whenever the run ends"},
-    {"save-every", 0, KIND_COUNT, FIELD(save_every), NNC_TRAIN, 1, "N",
+    {"save-every", 0, KIND_COUNT, FIELD(save_every), TRAINS, 1, "N",
      "save each N steps (default: after epochs and validations)"},
-    {"validate-every", 0, KIND_COUNT, FIELD(validate_every), NNC_TRAIN, 0, "N",
+    {"validate-every", 0, KIND_COUNT, FIELD(validate_every), TRAINS, 0, "N",
      "validate each N steps; 0: after each epoch"},
     {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
      "append a JSON line for each epoch (default: OUT/log.jsonl)"},
-    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), NNC_TRAIN, 0, NULL,
+    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, NULL,
      "do not stop when the loss is not finite"},
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
      "predict: json, csv; export: safetensors, npz"},
     {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",
      "so many examples, where they have no inputs (default: 1)"},
-    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE, 0, NULL,
+    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE | NNC_SWEEP, 0, NULL,
      "print JSON, on a terminal too"},
     {"all", 0, KIND_FLAG, FIELD(all), TIMES, 0, NULL,
      "profile: every instance, not only the 20 longest; bench: every step's time"},
@@ -86,6 +87,8 @@ static const Option options_table[] = {
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
     {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, NULL,
      "evaluate each minibatch instead of training on it"},
+    {"jobs", 0, KIND_COUNT, FIELD(jobs), NNC_SWEEP, 1, "N",
+     "runs at a time (default: as many as there are cores; on a GPU one)"},
     {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
      "the instruction set to use, of those compiled in (default: the best)"},
     {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
@@ -180,6 +183,10 @@ static int store(Parse *parse, int index, const char *value) {
     return NNC_EXIT_OK;
   }
   if (option->kind == KIND_YES) return store_yes(option, value, (int64_t *)field);
+  if (option->kind == KIND_SEED) { /* read when the command is known */
+    parse->options->seed_text = value;
+    return NNC_EXIT_OK;
+  }
   bool is_good = read_number(value, &number);
   if (option->kind == KIND_COUNT)
     is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
@@ -188,7 +195,6 @@ static int store(Parse *parse, int index, const char *value) {
               (long long)option->least, value);
     return NNC_EXIT_USAGE;
   }
-  if (option->kind == KIND_SEED) parse->options->has_seed = true;
   *(uint64_t *)field = number;
   return NNC_EXIT_OK;
 }
@@ -196,15 +202,13 @@ static int store(Parse *parse, int index, const char *value) {
 /* An option of the program. */
 static int parse_setting(Parse *parse, int option, const char *word) {
   const char *equals = strchr(word, '='), *value = equals ? equals + 1 : NULL;
-  nnc_settings *settings = &parse->options->settings;
   char form[160];
   if (!value && parse->at < parse->argc) value = parse->argv[parse->at++];
   if (!value) {
     nnc_error("%s wants a value: %s", word, nnc_setting_form(option, form));
     return NNC_EXIT_USAGE;
   }
-  if (!nnc_setting_read(option, value, &settings->values[option])) return NNC_EXIT_USAGE;
-  settings->given[option] = true;
+  parse->options->setting_texts[option] = value; /* read when the command is known */
   return NNC_EXIT_OK;
 }
 
@@ -284,7 +288,7 @@ static int check_settings(const Parse *parse) {
   const nnc_options *options = parse->options;
   char flag[64];
   for (int i = 0; i < nnc_the_model.option_count; i++) {
-    if (!options->settings.given[i] || (options->command->bit & RUNS)) continue;
+    if (!options->setting_texts[i] || (options->command->bit & RUNS)) continue;
     nnc_error("--%s is no flag of %s; '%s --help' lists them", nnc_setting_flag(i, flag),
               options->command->name, options->command->name);
     return NNC_EXIT_USAGE;
@@ -292,12 +296,32 @@ static int check_settings(const Parse *parse) {
   return NNC_EXIT_OK;
 }
 
+/* The seed and the program's options, of which a sweep takes lists. */
+static int read_settings(nnc_options *options) {
+  uint64_t number;
+  if (options->command->bit & NNC_SWEEP) return NNC_EXIT_OK;
+  if (options->seed_text && !read_number(options->seed_text, &number)) {
+    nnc_error("--seed wants a whole number of at least 0, not '%s'", options->seed_text);
+    return NNC_EXIT_USAGE;
+  }
+  options->has_seed = options->seed_text != NULL;
+  if (options->has_seed) options->seed = number;
+  for (int i = 0; i < nnc_the_model.option_count; i++) {
+    const char *text = options->setting_texts[i];
+    if (!text) continue;
+    if (!nnc_setting_read(i, text, &options->settings.values[i])) return NNC_EXIT_USAGE;
+    options->settings.given[i] = true;
+  }
+  return NNC_EXIT_OK;
+}
+
 static int check(const Parse *parse) {
-  const nnc_options *options = parse->options;
+  nnc_options *options = parse->options;
   const nnc_command *command = options->command;
   if (options->help || options->version) return NNC_EXIT_OK;
   int flags = check_flags(parse);
   if (flags == NNC_EXIT_OK) flags = check_settings(parse);
+  if (flags == NNC_EXIT_OK) flags = read_settings(options);
   if (flags != NNC_EXIT_OK) return flags;
   if (options->epochs >= 0 && options->steps >= 0) {
     nnc_error("--epochs and --steps contradict each other; give one");
@@ -311,6 +335,10 @@ static int check(const Parse *parse) {
   if (options->resume && nnc_settings_give_seed(&options->settings)) {
     nnc_error("--resume continues a run as it was, with its seed: an option that gives the seed "
               "cannot stand beside it");
+    return NNC_EXIT_USAGE;
+  }
+  if ((command->bit & NNC_SWEEP) && options->resume && *options->resume) {
+    nnc_error("sweep: --resume takes no file: each run goes on with its own checkpoint");
     return NNC_EXIT_USAGE;
   }
   if (options->device > NNC_MAX_DEVICE) {
@@ -343,6 +371,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .device = -1,
                            .resident = -1,
                            .group = -1,
+                           .jobs = -1,
                            .arguments = argv};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,

@@ -16,7 +16,8 @@ enum nnc_command_bit {
   NNC_BENCH = 16,
   NNC_EXPORT = 32,
   NNC_STEP = 64,
-  NNC_PROFILE = 128
+  NNC_PROFILE = 128,
+  NNC_SWEEP = 256
 };
 
 typedef struct nnc_options nnc_options;
@@ -35,9 +36,12 @@ struct nnc_options {
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, save_every, validate_every, warmup, threads, count, schedule, device,
-      resident, group; /* -1: not given; yes is 1 */
+      resident, group, jobs; /* -1: not given; yes is 1 */
   uint64_t seed;
   bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, help, version;
+  /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
+   * the values that follow are the defaults. */
+  const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];
   nnc_settings settings; /* of the program's options */
   int argument_count;    /* after the command */
   char **arguments;

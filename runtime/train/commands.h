@@ -5,6 +5,7 @@
 #include "core/options.h"
 
 int nnc_train_command(const nnc_options *options);
+int nnc_sweep_command(const nnc_options *options);
 int nnc_eval_command(const nnc_options *options);
 int nnc_predict_command(const nnc_options *options);
 int nnc_info_command(const nnc_options *options);

@@ -15,6 +15,8 @@
 static const nnc_command commands[] = {
     {"train", NNC_TRAIN, "", 0, 0, "Train the model; results go to the --out folder.",
      nnc_train_command},
+    {"sweep", NNC_SWEEP, "", 0, 0,
+     "Train for each combination of listed values, --seed 0..3 --lr 1e-4,1e-3.", nnc_sweep_command},
     {"eval", NNC_EVAL, "[SET...]", 0, -1, "Print the metrics of a checkpoint over data sets.",
      nnc_eval_command},
     {"predict", NNC_PREDICT, "[FILE...|-]", 0, -1,

@@ -1,0 +1,130 @@
+/* The table of a sweep: settings, state, the metrics of the last report and of that with the least loss, folder. */
+#include "train/sweep_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "os/printable.h"
+
+enum { CELL = 128 };
+
+/* Columns: the axes, the state, the last step and its metrics, the best step and its metrics. */
+typedef struct Table {
+  const nnc_sweep_plan *plan;
+  const nnc_sweep_row *rows;
+} Table;
+
+static int column_count(const Table *table) {
+  return table->plan->axis_count + 1 + 2 * (1 + nnc_the_model.metric_count);
+}
+
+static void head(const Table *table, int column, char cell[CELL]) {
+  int axes = table->plan->axis_count, metrics = nnc_the_model.metric_count;
+  char flag[64];
+  if (column < axes) {
+    snprintf(cell, CELL, "%s", nnc_sweep_axis_name(&table->plan->axes[column], flag));
+    return;
+  }
+  column -= axes;
+  if (column == 0) snprintf(cell, CELL, "state");
+  else if (column == 1 || column == 2 + metrics)
+    snprintf(cell, CELL, "%s", column == 1 ? "last step" : "best step");
+  else
+    snprintf(cell, CELL, "%s/%s", nnc_sweep_compared_set(),
+             nnc_the_model.metric_names[(column - 2) % (metrics + 1)]);
+}
+
+static void body(const Table *table, int run, int column, char cell[CELL]) {
+  int axes = table->plan->axis_count, metrics = nnc_the_model.metric_count;
+  const nnc_sweep_row *row = &table->rows[run];
+  char value[40];
+  *cell = '\0';
+  if (column < axes) snprintf(cell, CELL, "%s", nnc_sweep_value(table->plan, column, run, value));
+  else if (column == axes) snprintf(cell, CELL, "%s", row->state);
+  else if (row->result.is_there) {
+    column -= axes + 1;
+    const nnc_sweep_report *report = column <= metrics ? &row->result.last : &row->result.best;
+    column %= metrics + 1;
+    if (column == 0) snprintf(cell, CELL, "%lld", (long long)report->step);
+    else snprintf(cell, CELL, "%.6g", nnc_sweep_compared(report)[column - 1]);
+  }
+}
+
+static void print_line(const Table *table, int run, const int *widths) {
+  char cell[CELL];
+  for (int i = 0; i < column_count(table); i++) {
+    if (run < 0) head(table, i, cell);
+    else body(table, run, i, cell);
+    printf("%*s  ", widths[i], nnc_printable(cell));
+  }
+  printf("%s\n", run < 0 ? "folder" : nnc_printable(table->rows[run].folder));
+}
+
+static void print_table(const Table *table) {
+  int *widths = calloc((size_t)column_count(table) + 1, sizeof *widths);
+  char cell[CELL];
+  if (!widths) return;
+  for (int run = -1; run < table->plan->run_count; run++)
+    for (int i = 0; i < column_count(table); i++) {
+      if (run < 0) head(table, i, cell);
+      else body(table, run, i, cell);
+      int width = (int)strlen(cell);
+      if (width > widths[i]) widths[i] = width;
+    }
+  for (int run = -1; run < table->plan->run_count; run++) print_line(table, run, widths);
+  free(widths);
+}
+
+/* The run with the least loss; -1: none has one. */
+static int find_best(const Table *table) {
+  int best = -1;
+  double least = INFINITY;
+  for (int run = 0; run < table->plan->run_count; run++) {
+    const nnc_sweep_result *result = &table->rows[run].result;
+    double loss = result->is_there ? nnc_sweep_compared(&result->best)[0] : NAN;
+    if (!(loss < least)) continue;
+    least = loss;
+    best = run;
+  }
+  return best;
+}
+
+static void print_best(const Table *table) {
+  int best = find_best(table);
+  char *name = best >= 0 ? nnc_sweep_name(table->plan, best, " ") : NULL;
+  if (!name) return;
+  const nnc_sweep_report *report = &table->rows[best].result.best;
+  printf("least %s/%s: %.6g, at step %lld of %s\n", nnc_printable(nnc_sweep_compared_set()),
+         nnc_printable(nnc_the_model.metric_names[0]), nnc_sweep_compared(report)[0],
+         (long long)report->step, name);
+  free(name);
+}
+
+static void print_json(const Table *table, int run) {
+  const nnc_sweep_row *row = &table->rows[run];
+  char flag[64], value[40];
+  fputs("{\"settings\":{", stdout);
+  for (int i = 0; i < table->plan->axis_count; i++)
+    printf("%s\"%s\":%s", i ? "," : "", nnc_sweep_axis_name(&table->plan->axes[i], flag),
+           nnc_sweep_value(table->plan, i, run, value));
+  fputs("},\"folder\":", stdout);
+  nnc_json_put_string(stdout, row->folder);
+  printf(",\"state\":\"%s\"", row->state);
+  if (row->result.is_there) {
+    printf(",\"seconds\":%.3f,\"last\":", row->result.seconds);
+    nnc_sweep_report_put(stdout, &row->result.last);
+    fputs(",\"best\":", stdout);
+    nnc_sweep_report_put(stdout, &row->result.best);
+  }
+  puts("}");
+}
+
+void nnc_sweep_print(const nnc_sweep_plan *plan, const nnc_sweep_row *rows, bool as_json) {
+  Table table = {plan, rows};
+  for (int run = 0; as_json && run < plan->run_count; run++) print_json(&table, run);
+  if (as_json) return;
+  print_table(&table);
+  print_best(&table);
+}

@@ -1,0 +1,16 @@
+/* The end of a sweep: a table of its runs, or a JSON object for each. */
+#ifndef NNC_SWEEP_TABLE_H
+#define NNC_SWEEP_TABLE_H
+
+#include "train/sweep_plan.h"
+#include "train/sweep_result.h"
+
+typedef struct nnc_sweep_row {
+  const char *folder;
+  const char *state; /* "done", "failed", "interrupted", "not started" */
+  nnc_sweep_result result;
+} nnc_sweep_row;
+
+void nnc_sweep_print(const nnc_sweep_plan *plan, const nnc_sweep_row *rows, bool as_json);
+
+#endif
