@@ -14,6 +14,7 @@
 #include "elaborate/sections/data.h"
 #include "elaborate/sections/metrics.h"
 #include "elaborate/sections/predict.h"
+#include "elaborate/sections/steer.h"
 #include "elaborate/sections/update.h"
 #include "elaborate/variables/frozen.h"
 #include "elaborate/variables/variable.h"
@@ -266,6 +267,7 @@ static bool trace_all(Elaborator *e) {
   metrics_check_predictions(e, eval, eval_one);
   if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
   builtins_check_plateaus(e);
+  steer_check(e);
   return diagnostics_error_count(e->diagnostics) == 0;
 }
 

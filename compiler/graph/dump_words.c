@@ -27,14 +27,20 @@ const char *const dump_combine_words[COMBINE_COUNT] = {
 };
 
 const DumpRunField dump_run_fields[] = {
-    {"batch", offsetof(RunConfig, batch)},
-    {"epochs", offsetof(RunConfig, epochs)},
-    {"steps", offsetof(RunConfig, steps)},
-    {"validate_steps", offsetof(RunConfig, validate_steps)},
-    {"accumulate", offsetof(RunConfig, accumulate)},
-    {"seed", offsetof(RunConfig, seed)},
+    {"batch", offsetof(RunConfig, batch), false},
+    {"epochs", offsetof(RunConfig, epochs), false},
+    {"steps", offsetof(RunConfig, steps), false},
+    {"validate_steps", offsetof(RunConfig, validate_steps), false},
+    {"accumulate", offsetof(RunConfig, accumulate), false},
+    {"seed", offsetof(RunConfig, seed), false},
+    {"keep", offsetof(RunConfig, keep), true},
+    {"save_steps", offsetof(RunConfig, save_steps), true},
+    {"save_epochs", offsetof(RunConfig, save_epochs), true},
+    {"save_minutes", offsetof(RunConfig, save_minutes), true},
 };
 const int dump_run_field_count = sizeof dump_run_fields / sizeof *dump_run_fields;
+
+static const char *const dump_watch_words[WATCH_KIND_COUNT] = {"best", "stop"};
 
 static const Field input_fields[] = {
     FIELD("", STRING, InputInfo, name),
@@ -85,10 +91,21 @@ static const Field option_fields[] = {
     FIELD("", PLACE, RunOption, span),
 };
 
+static const Field watch_fields[] = {
+    FIELD("", WORD, Watch, kind, .most = WATCH_KIND_COUNT, .choices = dump_watch_words),
+    FIELD(" ", STRING, Watch, metric),
+    FIELD(" of ", STRING, Watch, set),
+    FIELD(" max", FLAG, Watch, is_max),
+    FIELD(" ", DOUBLE, Watch, threshold),
+    FIELD(" ", INT64, Watch, count, 1, INT32_MAX),
+    FIELD("", PLACE, Watch, span),
+};
+
 const DumpList dump_lists[DUMP_LIST_COUNT] = {
     {"input", RECORD(input_fields), offsetof(Module, inputs), sizeof(InputInfo)},
     {NULL, RECORD(variable_fields), offsetof(Module, variables), sizeof(Variable)},
     {"metric", RECORD(metric_fields), offsetof(Module, metrics), sizeof(MetricInfo)},
     {"plateau", RECORD(plateau_fields), offsetof(Module, plateaus), sizeof(Plateau)},
     {"option", RECORD(option_fields), offsetof(Module, options), sizeof(RunOption)},
+    {"watch", RECORD(watch_fields), offsetof(Module, watches), sizeof(Watch)},
 };

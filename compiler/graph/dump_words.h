@@ -48,7 +48,8 @@ extern const char *const dump_combine_words[COMBINE_COUNT];
 /* The integers of the run configuration, in the order they are printed. */
 typedef struct DumpRunField {
   const char *name;
-  size_t offset; /* of an int64_t in RunConfig */
+  size_t offset;    /* of an int64_t in RunConfig */
+  bool is_optional; /* 0 is left out */
 } DumpRunField;
 extern const DumpRunField dump_run_fields[];
 extern const int dump_run_field_count;
@@ -60,7 +61,7 @@ typedef struct DumpList {
   int field_count;
   size_t list, size; /* where the array is in Module; bytes of an element */
 } DumpList;
-enum { DUMP_LIST_COUNT = 5 };
+enum { DUMP_LIST_COUNT = 6 };
 extern const DumpList dump_lists[DUMP_LIST_COUNT];
 
 /* Any of these arrays. */

@@ -146,6 +146,18 @@ typedef struct RunOption {
 /* The option of such a scalar: "lr" for "option:lr"; NULL for other scalars. */
 const char *module_option_name(const char *scalar);
 
+/* A metric of a data set that steers the run after each report: `save = best(val.loss)`,
+ * `stop = patience(5, val.loss)`. */
+typedef enum WatchKind { WATCH_BEST, WATCH_STOP, WATCH_KIND_COUNT } WatchKind;
+typedef struct Watch {
+  WatchKind kind;
+  const char *metric, *set; /* "train" too */
+  bool is_max;              /* more is better */
+  double threshold;         /* an improvement by no more than this is none */
+  int64_t count;            /* checkpoints that are kept; reports without an improvement */
+  Span set_span, span;
+} Watch;
+
 /* --scans: whether the steps of scans are written out (passes/unroll.c). */
 typedef enum ScanChoice { SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT } ScanChoice;
 
@@ -166,7 +178,9 @@ typedef struct RunConfig {
   int64_t validate_steps; /* 0: after each epoch */
   int64_t accumulate;     /* minibatches a step, at least 1 */
   int64_t seed;
-  DType precision; /* default float */
+  int64_t keep;                                  /* the last checkpoints that are kept */
+  int64_t save_steps, save_epochs, save_minutes; /* one of them at most; 0: not given */
+  DType precision;                               /* default float */
   /* precision = tf32: contractions and convolutions of f32 may round their operands */
   bool allows_tf32;
   ScanChoice scans;
@@ -185,6 +199,7 @@ typedef struct Module {
   VEC(MetricInfo) metrics;
   VEC(Plateau) plateaus;
   VEC(RunOption) options;
+  VEC(Watch) watches;
   VEC(ExternInfo) externs;
   RunConfig run;
   /* The machine that it is compiled for; NULL: any. Passes ask which kernels it has. */

@@ -51,6 +51,7 @@ static void print_run(Text *text, const RunConfig *run) {
   for (int i = 0; i < dump_run_field_count; i++) {
     int64_t value;
     memcpy(&value, (const char *)run + dump_run_fields[i].offset, sizeof value);
+    if (dump_run_fields[i].is_optional && value == 0) continue;
     text_printf(text, "%s = %lld, ", dump_run_fields[i].name, (long long)value);
   }
   if (run->batch_name) {

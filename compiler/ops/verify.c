@@ -152,10 +152,34 @@ static bool check_run(Check *check) {
   if (run->accumulate < 1) return fail(check, "run: accumulate is less than 1");
   if (run->batch < 0 || run->epochs < 0 || run->steps < 0 || run->validate_steps < 0)
     return fail(check, "run: a count is negative");
+  if (run->keep < 0 || run->save_steps < 0 || run->save_epochs < 0 || run->save_minutes < 0)
+    return fail(check, "run: a count of saves is negative");
   if ((unsigned)run->precision >= DTYPE_COUNT || !dtype_is_float(run->precision))
     return fail(check, "run: the precision is not a float");
   if ((unsigned)run->scans >= SCAN_CHOICE_COUNT)
     return fail(check, "run: this choice for scans does not exist");
+  return true;
+}
+
+static bool is_metric(const Module *module, const char *name) {
+  for (int i = 0; i < module->metrics.count; i++)
+    if (strcmp(module->metrics.items[i].name, name) == 0) return true;
+  return false;
+}
+
+static bool check_watches(Check *check) {
+  const Module *module = check->module;
+  for (int i = 0; i < module->watches.count; i++) {
+    const Watch *watch = &module->watches.items[i];
+    if (!watch->metric || !watch->set) return fail(check, "watch %d lacks a name", i);
+    if (!is_metric(module, watch->metric))
+      return fail(check, "watch %d: there is no metric \"%s\"", i, watch->metric);
+    if ((unsigned)watch->kind >= WATCH_KIND_COUNT || watch->count < 1 || !(watch->threshold >= 0))
+      return fail(check, "watch %d: its numbers make no sense", i);
+    for (int k = 0; k < i; k++)
+      if (module->watches.items[k].kind == watch->kind)
+        return fail(check, "watch %d: there are two of this kind", i);
+  }
   return true;
 }
 
@@ -164,12 +188,9 @@ static bool check_plateaus(Check *check) {
   const Module *module = check->module;
   for (int i = 0; i < module->plateaus.count; i++) {
     const Plateau *plateau = &module->plateaus.items[i];
-    bool is_metric = false;
     if (!plateau->name || !plateau->metric || !plateau->set)
       return fail(check, "plateau %d lacks a name", i);
-    for (int k = 0; k < module->metrics.count; k++)
-      is_metric = is_metric || strcmp(module->metrics.items[k].name, plateau->metric) == 0;
-    if (!is_metric)
+    if (!is_metric(module, plateau->metric))
       return fail(check, "plateau \"%s\": there is no metric \"%s\"", plateau->name,
                   plateau->metric);
     for (int k = 0; k < i; k++)
@@ -539,7 +560,8 @@ static bool check_module(Check *check) {
     if (!collect_outputs(check, kind)) return false;
   check->kind = ENTRY_COUNT;
   if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
-      !check_metrics(check) || !check_plateaus(check) || !check_options(check))
+      !check_metrics(check) || !check_plateaus(check) || !check_options(check) ||
+      !check_watches(check))
     return false;
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!check_entry(check, kind)) return false;

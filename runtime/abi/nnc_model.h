@@ -88,6 +88,17 @@ typedef struct nnc_program_option {
   int line;                                              /* in the .net file, 0 when unknown */
 } nnc_program_option;
 
+/* A metric of a data set that is looked at after each report (core/steer.h). */
+enum nnc_watch_kind { NNC_WATCH_BEST, NNC_WATCH_STOP, NNC_WATCH_COUNT };
+typedef struct nnc_watch {
+  int kind;
+  int metric;       /* its number */
+  const char *set;  /* the data set that it is of; "train" too */
+  int is_max;       /* more is better */
+  double threshold; /* an improvement by no more than this is none */
+  int64_t count;    /* checkpoints that are kept; reports without an improvement */
+} nnc_watch;
+
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
 enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
 
@@ -233,6 +244,11 @@ typedef struct nnc_model {
   int option_count;
   const nnc_program_option *options;
 
+  int watch_count; /* one of a kind at most */
+  const nnc_watch *watches;
+  int64_t keep;                                  /* the last checkpoints that are kept */
+  int64_t save_steps, save_epochs, save_minutes; /* when to save; 0: not given */
+
   /* Host scalars: `inputs` are t, epoch, steps, steps_per_epoch in this order, then the values of the
    * plateaus and those of the options. The outputs are
    * written where the kernels read them (nnc_worker.scalars) before each run of train/accumulate/eval. */
@@ -256,7 +272,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 10 };
+enum { NNC_MODEL_ABI = 11 };
 
 extern nnc_model nnc_the_model;
 

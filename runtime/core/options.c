@@ -15,7 +15,7 @@
 #include "os/message.h"
 #include "os/printable.h"
 
-enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME, KIND_YES };
+enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME, KIND_YES, KIND_INTERVAL };
 
 typedef struct Option {
   const char *name;
@@ -59,8 +59,14 @@ static const Option options_table[] = {
      "continue a checkpoint (default: the one in --out; sweep: the runs that are not done)"},
     {"schedule", 0, KIND_COUNT, FIELD(schedule), TRAINS, 1, "N",
      "schedules of so many epochs (or steps), whenever the run ends"},
-    {"save-every", 0, KIND_COUNT, FIELD(save_every), TRAINS, 1, "N",
-     "save each N steps (default: after epochs and validations)"},
+    {"save-every", 0, KIND_INTERVAL, FIELD(save_every), TRAINS, 1, "N",
+     "save each N steps, Nepochs or Nminutes (default: after epochs and validations)"},
+    {"keep", 0, KIND_COUNT, FIELD(keep), TRAINS, 0, "N",
+     "keep the last N checkpoints beside the newest (default: as the program says)"},
+    {"patience", 0, KIND_COUNT, FIELD(patience), TRAINS, 0, "N",
+     "stop after N reports without an improvement; 0: never"},
+    {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_EXPORT, 0, NULL,
+     "take OUT/best.safetensors instead of the last checkpoint"},
     {"validate-every", 0, KIND_COUNT, FIELD(validate_every), TRAINS, 0, "N",
      "validate each N steps; 0: after each epoch"},
     {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
@@ -169,6 +175,26 @@ static int store_yes(const Option *option, const char *value, int64_t *field) {
   return NNC_EXIT_USAGE;
 }
 
+/* "500", "500steps", "2 epochs", "10minutes" */
+static int store_interval(const Option *option, const char *value, nnc_interval *field) {
+  static const char *const units[] = {"", "step", "steps", "epoch", "epochs", "minute", "minutes"};
+  int64_t *const counts[] = {&field->steps, &field->epochs, &field->minutes};
+  char *end = NULL;
+  errno = 0;
+  long long number = *value >= '0' && *value <= '9' ? strtoll(value, &end, 10) : 0;
+  bool is_good = number >= 1 && number <= INT32_MAX && errno == 0;
+  if (is_good && *end == ' ') end++;
+  for (size_t i = 0; is_good && i < sizeof units / sizeof *units; i++) {
+    if (strcmp(end, units[i]) != 0) continue;
+    *field = (nnc_interval){0};
+    *counts[i == 0 ? 0 : (i - 1) / 2] = number;
+    return NNC_EXIT_OK;
+  }
+  nnc_error("--%s wants steps, epochs or minutes, as 500, 2epochs or 10minutes, not '%s'",
+            option->name, value);
+  return NNC_EXIT_USAGE;
+}
+
 static int store(Parse *parse, int index, const char *value) {
   const Option *option = &options_table[index];
   char *field = (char *)parse->options + option->offset;
@@ -187,6 +213,8 @@ static int store(Parse *parse, int index, const char *value) {
     parse->options->seed_text = value;
     return NNC_EXIT_OK;
   }
+  if (option->kind == KIND_INTERVAL)
+    return store_interval(option, value, (nnc_interval *)(void *)field);
   bool is_good = read_number(value, &number);
   if (option->kind == KIND_COUNT)
     is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
@@ -341,6 +369,14 @@ static int check(const Parse *parse) {
     nnc_error("sweep: --resume takes no file: each run goes on with its own checkpoint");
     return NNC_EXIT_USAGE;
   }
+  if (options->best && options->init) {
+    nnc_error("--best and --init each name a checkpoint; give one");
+    return NNC_EXIT_USAGE;
+  }
+  if (options->keep > NNC_MOST_KEPT) {
+    nnc_error("--keep: at most %d", NNC_MOST_KEPT);
+    return NNC_EXIT_USAGE;
+  }
   if (options->device > NNC_MAX_DEVICE) {
     nnc_error("--device: at most %d", NNC_MAX_DEVICE);
     return NNC_EXIT_USAGE;
@@ -362,7 +398,6 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                       const nnc_command *commands) {
   *options = (nnc_options){.epochs = -1,
                            .steps = -1,
-                           .save_every = -1,
                            .validate_every = -1,
                            .warmup = -1,
                            .threads = -1,
@@ -372,6 +407,8 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .resident = -1,
                            .group = -1,
                            .jobs = -1,
+                           .patience = -1,
+                           .keep = -1,
                            .arguments = argv};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,

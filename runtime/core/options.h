@@ -8,6 +8,8 @@
 #include "core/setting.h"
 #include "os/exit.h"
 
+enum { NNC_MOST_KEPT = 1000 }; /* checkpoints beside the newest */
+
 enum nnc_command_bit {
   NNC_TRAIN = 1,
   NNC_EVAL = 2,
@@ -31,14 +33,20 @@ typedef struct nnc_command {
   int (*run)(const nnc_options *options); /* an nnc_exit */
 } nnc_command;
 
+/* --save-every: one of them at most is not 0. */
+typedef struct nnc_interval {
+  int64_t steps, epochs, minutes;
+} nnc_interval;
+
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
-  int64_t epochs, steps, save_every, validate_every, warmup, threads, count, schedule, device,
-      resident, group, jobs; /* -1: not given; yes is 1 */
+  int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
+      jobs, patience, keep; /* -1: not given; yes is 1 */
+  nnc_interval save_every;
   uint64_t seed;
-  bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, help, version;
+  bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, best, help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

@@ -107,11 +107,16 @@ static bool find_schedules(nnc_session *session) {
 static bool open_parts(nnc_session *session) {
   const nnc_model *model = session->model;
   char *folder = nnc_default_folder(session->options);
-  session->checkpoint = folder ? nnc_path_join(folder, "checkpoint.safetensors") : NULL;
+  session->checkpoint =
+      folder ? nnc_path_join(folder,
+                             session->options->best ? "best.safetensors" : "checkpoint.safetensors")
+             : NULL;
   free(folder);
   session->scalars = calloc((size_t)model->scalar_count + 1, sizeof *session->scalars);
   if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
-  if (!session->checkpoint || !session->scalars || !plateaus_open(session)) return false;
+  if (!session->checkpoint || !session->scalars || !plateaus_open(session) ||
+      !nnc_steer_open(&session->steer, model, session->options))
+    return false;
   if (!find_schedules(session)) return false;
   session->threads = choose_threads(session->options);
   session->device = nnc_device_open(model, session->threads, (int)session->options->device);
@@ -159,6 +164,7 @@ void nnc_session_close(nnc_session *session) {
   free(session->scalars);
   free(session->host_inputs);
   nnc_plateaus_close(&session->plateaus);
+  nnc_steer_close(&session->steer);
   free(session->stream_start);
   free(session->stream_saved);
   free(session->checkpoint);

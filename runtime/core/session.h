@@ -9,6 +9,7 @@
 #include "core/fitted.h"
 #include "core/options.h"
 #include "core/plateau.h"
+#include "core/steer.h"
 
 typedef struct nnc_session {
   const nnc_model *model;
@@ -22,9 +23,10 @@ typedef struct nnc_session {
   double *host_inputs;        /* of the model's host function */
   bool schedules_have_length; /* some schedule depends on the number of steps of the run */
   nnc_plateaus plateaus;
+  nnc_steer steer;
   char *stream_start; /* the streams' values at the start of a pass */
   char *stream_saved; /* those of training while an evaluation runs */
-  char *checkpoint;   /* path of the default checkpoint */
+  char *checkpoint;   /* path of the default checkpoint; with --best of the best one */
 } nnc_session;
 
 /* Takes memory and starts the workers; the init entry has not run yet.  False after a message. */

@@ -163,3 +163,46 @@ bool nnc_replace_commit(nnc_replacement *replacement, const char *keep) {
   replacement->temporary = NULL;
   return sync_folder(replacement->path);
 }
+
+static bool copy_from(int fd, const char *from, const char *to) {
+  char piece[NNC_BUFFER(1 << 16, 1)];
+  nnc_replacement replacement;
+  if (!nnc_replace_open(&replacement, to)) return false;
+  for (;;) {
+    ssize_t count = read(fd, piece, sizeof piece);
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) return nnc_replace_commit(&replacement, NULL);
+    if (count < 0) {
+      nnc_error_system("read", from);
+      nnc_replace_abandon(&replacement);
+      return false;
+    }
+    if (!nnc_replace_write(&replacement, piece, (size_t)count)) return false;
+  }
+}
+
+static bool copy_file(const char *from, const char *to) {
+  int fd = open(from, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) nnc_error_system("open", from);
+  bool good = fd >= 0 && copy_from(fd, from, to);
+  if (fd >= 0) close(fd); /* only read from */
+  return good;
+}
+
+bool nnc_replace_link(const char *from, const char *to) {
+  char *temporary = NULL;
+  if (asprintf(&temporary, "%s.tmp", to) < 0) {
+    nnc_error("cannot allocate a path");
+    return false;
+  }
+  bool is_linked = (unlink(temporary) == 0 || errno == ENOENT) && link(from, temporary) == 0;
+  if (!is_linked) {
+    free(temporary);
+    return copy_file(from, to);
+  }
+  bool good = rename(temporary, to) == 0;
+  if (!good) nnc_error_system("rename", temporary);
+  (void)unlink(temporary); /* it stays where both names were the same file already */
+  free(temporary);
+  return good && sync_folder(to);
+}

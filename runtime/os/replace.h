@@ -21,6 +21,9 @@ bool nnc_replace_open(nnc_replacement *replacement, const char *path);
 bool nnc_replace_write(nnc_replacement *replacement, const void *bytes, size_t count);
 /* With `keep` the old file, if there is one, first gets that name. */
 bool nnc_replace_commit(nnc_replacement *replacement, const char *keep);
+/* Gives the content of FROM, a file that is never written in place, the name TO as well, as a whole: as a
+ * link, or as a copy where the file system has none.  False after a message. */
+bool nnc_replace_link(const char *from, const char *to);
 void nnc_replace_abandon(nnc_replacement *replacement);
 
 /* Whether the file that the user names may be written: there is none, it is empty, or it has the

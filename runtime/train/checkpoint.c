@@ -61,6 +61,7 @@ static bool position_parse(nnc_position *position, const char *text) {
 
 typedef struct Texts { /* malloc'ed parts of the metadata */
   char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule, *options;
+  nnc_steer_texts steer;
 } Texts;
 
 static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
@@ -74,6 +75,7 @@ static bool texts_make(Texts *texts, const nnc_session *session, const nnc_posit
       !(texts->options = nnc_settings_format(&session->settings)))
     return false;
   if (!position) return true;
+  if (!nnc_steer_format(&session->steer, &texts->steer)) return false;
   texts->position = position_format(position);
   texts->tally = nnc_tally_format(tally);
   if (session->schedules_have_length &&
@@ -92,6 +94,7 @@ static void texts_free(Texts *texts) {
   free(texts->plateaus);
   free(texts->schedule);
   free(texts->options);
+  nnc_steer_texts_free(&texts->steer);
 }
 
 static void read_device(const void *source, const nnc_tensor *tensor, int64_t from, int64_t count,
@@ -112,13 +115,14 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   for (int i = 0; i < model->variable_count; i++)
     if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
   nnc_metadata metadata[] = {
-      {"format", format_name},       {"model", model->name},        {"file", model->file},
-      {"compiler", model->compiler}, {"isa", model->isa},           {"source", model->source},
-      {"fitted", texts->fitted},     {"seed", texts->seed},         {"options", texts->options},
-      {"step", texts->step},         {"position", texts->position}, {"metrics", texts->tally},
-      {"plateaus", texts->plateaus}, {"schedule", texts->schedule},
+      {"format", format_name},         {"model", model->name},        {"file", model->file},
+      {"compiler", model->compiler},   {"isa", model->isa},           {"source", model->source},
+      {"fitted", texts->fitted},       {"seed", texts->seed},         {"options", texts->options},
+      {"step", texts->step},           {"position", texts->position}, {"metrics", texts->tally},
+      {"plateaus", texts->plateaus},   {"schedule", texts->schedule}, {"best", texts->steer.best},
+      {"patience", texts->steer.stop}, {"kept", texts->steer.kept},
   };
-  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 5 };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 8 };
   int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
   for (int i = 0; i < (is_checkpoint ? ALL : ALL - OF_A_RUN); i++)
     if (metadata[i].text) metadata[metadata_count++] = metadata[i];
@@ -297,6 +301,20 @@ static void resume_plateaus(nnc_session *session, const nnc_safetensors *file) {
   nnc_warning("%s has other plateaus: their schedules start anew", file->path);
 }
 
+/* A program that watches something else begins anew. */
+static void resume_steer(nnc_steer *steer, const nnc_safetensors *file) {
+  char name[NNC_WATCH_NAME];
+  const char *kept = nnc_safetensors_metadata(file, "kept");
+  if (steer->best_of && !nnc_steer_parse_best(steer, nnc_safetensors_metadata(file, "best")))
+    nnc_warning("%s does not say which %s was best: the best is of what follows", file->path,
+                nnc_watch_name(name, steer->model, steer->best_of));
+  if (steer->stop_of && !nnc_steer_parse_stop(steer, nnc_safetensors_metadata(file, "patience")))
+    nnc_warning("%s does not say how %s went: patience counts from here", file->path,
+                nnc_watch_name(name, steer->model, steer->stop_of));
+  if (kept && !nnc_steer_parse_kept(steer, kept))
+    nnc_warning("%s: metadata 'kept' is malformed: '%.100s'", file->path, kept);
+}
+
 static bool bad_metadata(const nnc_safetensors *file, const char *key, const char *text) {
   if (text) nnc_error("%s: metadata '%s' is malformed: '%.100s'", file->path, key, text);
   else
@@ -336,6 +354,7 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!nnc_session_take_options(session, nnc_safetensors_metadata(file, "options"), file->path))
     return false;
   resume_plateaus(session, file);
+  resume_steer(&session->steer, file);
   if (nnc_tally_parse(tally, metrics)) return true;
   nnc_warning("%s has other metrics; those of this period start anew", file->path);
   nnc_tally_reset(tally);
@@ -357,8 +376,13 @@ int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *positi
 }
 
 static bool no_checkpoint(const nnc_session *session, const char *path) {
-  nnc_error("there is no checkpoint %s; %sgive one with --init FILE", path,
-            session->model->train.run ? "train first, or " : "");
+  if (session->options->best)
+    nnc_error("there is no %s: training keeps the best checkpoint where the program says "
+              "save = best(SET.METRIC)",
+              path);
+  else
+    nnc_error("there is no checkpoint %s; %sgive one with --init FILE", path,
+              session->model->train.run ? "train first, or " : "");
   return false;
 }
 

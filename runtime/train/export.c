@@ -29,15 +29,25 @@ static int choose_format(const nnc_options *options) {
   return -1;
 }
 
+static bool is_run_file(const nnc_session *session, const char *name, const struct stat *target) {
+  struct stat file;
+  char *folder = nnc_default_folder(session->options);
+  char *path = folder ? nnc_path_join(folder, name) : NULL;
+  bool is_same = path && stat(path, &file) == 0 && target->st_dev == file.st_dev &&
+                 target->st_ino == file.st_ino;
+  free(folder);
+  free(path);
+  return is_same;
+}
+
 /* Why the file that is there cannot be the target; NULL: it can. */
 static const char *find_objection(const nnc_session *session, const char *path) {
-  struct stat target, checkpoint;
+  struct stat target;
   if (stat(path, &target) != 0) return NULL;
   if (S_ISDIR(target.st_mode)) return "a folder";
   if (!S_ISREG(target.st_mode)) return "no regular file";
-  bool is_checkpoint = stat(session->checkpoint, &checkpoint) == 0 &&
-                       target.st_dev == checkpoint.st_dev && target.st_ino == checkpoint.st_ino;
-  return is_checkpoint ? "the checkpoint itself" : NULL;
+  if (is_run_file(session, "checkpoint.safetensors", &target)) return "the checkpoint itself";
+  return is_run_file(session, "best.safetensors", &target) ? "the best checkpoint" : NULL;
 }
 
 /* The checkpoint holds more than what is exported, and other files are not ours to replace. */

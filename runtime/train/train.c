@@ -105,6 +105,7 @@ static void advance(Trainer *trainer) {
   nnc_position *position = &trainer->position;
   int64_t epoch, index;
   position->step++;
+  trainer->is_best = trainer->keep_is_due = false;
   position->step_in_epoch++;
   NNC_ASSERT(position->step_in_epoch <= position->steps_per_epoch);
   bool ends_epoch = position->step_in_epoch == position->steps_per_epoch;
@@ -144,6 +145,8 @@ static int interrupted(Trainer *trainer) {
 static int finished(Trainer *trainer) {
   bool was_saved = trainer->saved_step == trainer->position.step;
   if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
+  nnc_trainer_say_stop(trainer);
+  nnc_trainer_say_best(trainer);
   nnc_note(was_saved ? "%s holds step %lld" : "saved %s (step %lld)", trainer->session->checkpoint,
            (long long)trainer->saved_step);
   return trainer->log.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
@@ -157,7 +160,8 @@ static bool ends_here(Trainer *trainer, int *code) {
   *code = NNC_EXIT_FAILURE;
   if ((is_reported || is_over || is_stopped) && !settle_all(trainer)) return true;
   if (is_reported && !nnc_trainer_report(trainer)) return *code = interrupted(trainer), true;
-  if (is_over) return *code = finished(trainer), true;
+  nnc_trainer_choose_kept(trainer, is_reported);
+  if (is_over || nnc_steer_stops(&trainer->session->steer)) return *code = finished(trainer), true;
   if (nnc_trainer_save_is_due(trainer, is_reported)) {
     if (!settle_all(trainer)) return true;
     if (!nnc_trainer_save(trainer)) nnc_warning("training goes on; the next save tries again");

@@ -259,12 +259,29 @@ static bool open_unseen(Trainer *trainer) {
   return trainer->unseen != NULL;
 }
 
+/* When to save and what to keep: as the flags say, else as the program does. */
+static bool choose_saves(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_interval *given = &trainer->options->save_every;
+  bool is_given = given->steps > 0 || given->epochs > 0 || given->minutes > 0;
+  trainer->save_every =
+      is_given ? *given
+               : (nnc_interval){model->save_steps, model->save_epochs, model->save_minutes};
+  if (trainer->options->patience >= 0 && !trainer->session->steer.stop_of) {
+    nnc_error("--patience: %s does not say what to wait for: stop = patience(COUNT, SET.METRIC)",
+              model->file);
+    return false;
+  }
+  if (trainer->options->resume) nnc_trainer_recover_kept(trainer);
+  return true;
+}
+
 static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
   return open_data(trainer) && open_unseen(trainer) && find_length(trainer) &&
          (trainer->total_steps == 0 ||
           nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
-         open_folder(trainer) && choose_keep(trainer) && open_log(trainer) &&
-         load_weights(trainer, resumed);
+         open_folder(trainer) && choose_keep(trainer) && choose_saves(trainer) &&
+         open_log(trainer) && load_weights(trainer, resumed);
 }
 
 /* What the run holds: the plan is exact, the program itself and its stacks come to it. */

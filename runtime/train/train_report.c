@@ -17,6 +17,7 @@
 #include "core/plateau.h"
 
 static const double report_save_interval = 10, save_interval = 600, report_show_interval = 0.25;
+static const double minute = 60;
 
 int64_t nnc_trainer_examples_per_step(const Trainer *trainer) {
   return trainer->model->train.batch * trainer->model->accumulation;
@@ -40,6 +41,16 @@ static void put_metrics(FILE *file, const nnc_model *model, const char *set,
   }
 }
 
+static void put_steer(FILE *file, const nnc_steer *steer) {
+  if (steer->best_of && steer->best.count > 0) {
+    fputs(",\"best\":", file);
+    nnc_json_put_number(file, steer->best.items[0].value);
+    fprintf(file, ",\"best_step\":%lld", (long long)steer->best.items[0].step);
+  }
+  if (steer->stop_of) fprintf(file, ",\"bad_reports\":%lld", (long long)steer->bad);
+  if (nnc_steer_stops(steer)) fputs(",\"stopped\":\"patience\"", file);
+}
+
 static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
   fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
@@ -51,6 +62,7 @@ static void write_log_line(FILE *file, void *context) {
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
+  put_steer(file, &trainer->session->steer);
   fputc('}', file);
 }
 
@@ -71,25 +83,52 @@ static void show_report(Trainer *trainer) {
     snprintf(prefix, sizeof prefix, "%s ", trainer->evaluator.sets[i].name);
     at = nnc_progress_metrics(line, at, trainer->model, prefix, set_metrics(trainer, i));
   }
-  if (at < sizeof line) snprintf(line + at, sizeof line - at, "  %.1f s", trainer->seconds);
+  if (at < sizeof line)
+    snprintf(line + at, sizeof line - at, "%s  %.1f s", trainer->is_best ? "  best" : "",
+             trainer->seconds);
   nnc_progress_report(line);
   trainer->progress.reported = trainer->progress.shown = nnc_seconds_now();
 }
 
-/* The report at the end of a run that would not have come in a longer one does not count. */
-static void advance_plateaus(Trainer *trainer) {
-  const nnc_model *model = trainer->model;
+/* Of a set that is reported; "train" is the period itself. */
+static double metric_of(const Trainer *trainer, const char *set, int metric) {
+  const double *metrics = trainer->metrics;
+  for (int k = 0; k < trainer->evaluator.count; k++)
+    if (strcmp(trainer->evaluator.sets[k].name, set) == 0) metrics = set_metrics(trainer, k);
+  return metrics[metric];
+}
+
+/* A report at the end of a run may be one that would not have come in a longer one. */
+static bool is_regular(const Trainer *trainer) {
   const nnc_position *position = &trainer->position;
   int64_t every = trainer->validate_steps;
-  if (every > 0 ? position->step % every != 0 : position->step_in_epoch != 0) return;
-  for (int i = 0; i < model->plateau_count && position->step > 0; i++) {
+  return position->step > 0 &&
+         (every > 0 ? position->step % every == 0 : position->step_in_epoch == 0);
+}
+
+/* A report that is not regular does not count, so that a run in parts goes as one at a stretch. */
+static void advance_plateaus(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  for (int i = 0; i < model->plateau_count && is_regular(trainer); i++) {
     const nnc_plateau *plateau = &model->plateaus[i];
-    const double *metrics = trainer->metrics;
-    for (int k = 0; k < trainer->evaluator.count; k++)
-      if (strcmp(trainer->evaluator.sets[k].name, plateau->set) == 0)
-        metrics = set_metrics(trainer, k);
-    nnc_plateau_advance(&trainer->session->plateaus, i, metrics[plateau->metric]);
+    nnc_plateau_advance(&trainer->session->plateaus, i,
+                        metric_of(trainer, plateau->set, plateau->metric));
   }
+}
+
+/* For the best every report counts: it tells of weights that are there to be kept. */
+void nnc_trainer_watch(Trainer *trainer) {
+  nnc_steer *steer = &trainer->session->steer;
+  const nnc_watch *best = steer->best_of, *stop = steer->stop_of;
+  nnc_moment mark = {.step = trainer->position.step, .epoch = current_epoch(trainer)};
+  trainer->is_best = false;
+  if (best && mark.step > 0) {
+    mark.value = metric_of(trainer, best->set, best->metric);
+    trainer->is_best = nnc_steer_best(steer, mark);
+  }
+  if (!stop || !is_regular(trainer)) return;
+  mark.value = metric_of(trainer, stop->set, stop->metric);
+  nnc_steer_wait(steer, mark);
 }
 
 bool nnc_trainer_report(Trainer *trainer) {
@@ -98,6 +137,7 @@ bool nnc_trainer_report(Trainer *trainer) {
   trainer->seconds = nnc_seconds_now() - trainer->start;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
   advance_plateaus(trainer);
+  nnc_trainer_watch(trainer);
   nnc_log_write(&trainer->log, write_log_line, trainer);
   show_report(trainer);
   nnc_tally_reset(&trainer->tally);
@@ -150,26 +190,52 @@ bool nnc_trainer_may_save(const Trainer *trainer) {
   return trainer->has_stepped || trainer->resumes_own;
 }
 
+/* Is the checkpoint of this step one of those that are kept? */
+static bool is_kept(const Trainer *trainer, bool was_reported) {
+  const nnc_interval *every = &trainer->save_every;
+  const nnc_position *position = &trainer->position;
+  if (every->steps > 0) return position->step % every->steps == 0;
+  if (every->epochs > 0)
+    return position->step_in_epoch == 0 && position->epoch % every->epochs == 0;
+  if (every->minutes == 0) return was_reported;
+  return nnc_seconds_now() - trainer->save_time >= minute * (double)every->minutes;
+}
+
+void nnc_trainer_choose_kept(Trainer *trainer, bool was_reported) {
+  trainer->keep_is_due = nnc_trainer_may_save(trainer) && trainer->session->steer.kept.limit > 0 &&
+                         is_kept(trainer, was_reported);
+}
+
 bool nnc_trainer_save(Trainer *trainer) {
   nnc_position *position = &trainer->position;
+  nnc_steer *steer = &trainer->session->steer;
   if (trainer->saved_step == position->step && !trainer->save_has_failed) return true;
+  nnc_trainer_put_aside(trainer);
+  if (trainer->keep_is_due)
+    nnc_steer_keep(steer, (nnc_moment){.step = position->step, .epoch = current_epoch(trainer)});
   trainer->save_has_failed =
       (!trainer->options->keep_going && !parameters_are_finite(trainer)) ||
       !nnc_checkpoint_save(trainer->session, trainer->session->checkpoint, trainer->keep_path,
                            NNC_EVERYTHING, position, &trainer->tally);
   trainer->save_time = nnc_seconds_now();
   nnc_progress_restart(&trainer->progress, position->step);
-  if (trainer->save_has_failed) return false;
+  if (trainer->save_has_failed) {
+    nnc_trainer_retract_kept(trainer);
+    return false;
+  }
   trainer->saved_step = position->step;
   free(trainer->keep_path);
   trainer->keep_path = NULL;
+  nnc_trainer_publish_kept(trainer);
   return true;
 }
 
 bool nnc_trainer_save_is_due(const Trainer *trainer, bool was_reported) {
-  int64_t every = trainer->options->save_every;
+  const nnc_interval *every = &trainer->save_every;
+  bool has_interval = every->steps > 0 || every->epochs > 0 || every->minutes > 0;
   if (!nnc_trainer_may_save(trainer)) return false;
+  if (trainer->keep_is_due || (was_reported && trainer->is_best)) return true;
+  if (has_interval) return is_kept(trainer, was_reported);
   double age = nnc_seconds_now() - trainer->save_time;
-  return every > 0 ? trainer->position.step % every == 0
-                   : age >= save_interval || (was_reported && age >= report_save_interval);
+  return age >= save_interval || (was_reported && age >= report_save_interval);
 }

@@ -57,6 +57,11 @@ typedef struct Trainer {
   int64_t saved_step;   /* of the last good save; -1: none */
   double save_time;     /* when it was last tried */
   bool save_has_failed; /* the last try */
+
+  nnc_interval save_every; /* all 0: by the time */
+  bool is_best;            /* the report that just ended is one of the best */
+  bool keep_is_due;        /* the checkpoint of this step is to be kept */
+  bool has_put_aside;      /* what an earlier run has kept */
 } Trainer;
 
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session); /* false after a message */
@@ -74,7 +79,27 @@ void nnc_trainer_show_step(Trainer *trainer);
 bool nnc_trainer_may_save(const Trainer *trainer);
 /* Saves unless that is done for this step; false after a message, and the run may go on. */
 bool nnc_trainer_save(Trainer *trainer);
+/* Whether the checkpoint of this step is to be kept beside later ones. */
+void nnc_trainer_choose_kept(Trainer *trainer, bool was_reported);
 /* Is it time to save? `was_reported`: a report just ended. */
 bool nnc_trainer_save_is_due(const Trainer *trainer, bool was_reported);
+
+/* Looks at the metrics of a report that has just ended: is it one of the best, is it time to stop? */
+void nnc_trainer_watch(Trainer *trainer);
+
+/* What is kept beside the last checkpoint (train_keep.c): OUT/best.safetensors, OUT/kept/. */
+enum { NNC_KEPT_PATH = 4096 };
+const char *nnc_trainer_best_path(const Trainer *trainer, char path[NNC_KEPT_PATH]);
+/* Before the first save: an earlier run's files get other names. */
+void nnc_trainer_put_aside(Trainer *trainer);
+/* After a save: the files of this step, if they are to be kept. */
+void nnc_trainer_publish_kept(Trainer *trainer);
+/* The step could not be saved: nothing of it is kept. */
+void nnc_trainer_retract_kept(Trainer *trainer);
+/* When a run is resumed. */
+void nnc_trainer_recover_kept(Trainer *trainer);
+/* Notes at the end of a run. */
+void nnc_trainer_say_best(const Trainer *trainer);
+void nnc_trainer_say_stop(const Trainer *trainer);
 
 #endif

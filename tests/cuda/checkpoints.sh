@@ -68,6 +68,23 @@ killed() {
   same_run "killed and resumed" whole killed
 }
 
+# What a run keeps, and when it stops: killed ones are as those that were not.
+steering() {
+  local out
+  write_digits
+  sed -i 's/^  metrics .*/&\n  save = best(test.loss, keep = 2)\n  keep = 2\n  stop = patience(2, test.accuracy, "max", threshold = 0.02)/; s/validate .*/validate = 7 steps/' "$here/digits.net"
+  check "digits of CUDA" "$nnc" "${cuda[@]}" "$here/digits.net" -o "$here/cuda"
+  run_digits cuda whole --steps 160
+  check "the best is kept" grep -q '"best_step"' "$here/whole/log.jsonl"
+  check "it stops in time" grep -q '"stopped":"patience"' "$here/whole/log.jsonl"
+  run_digits cuda parts --steps 14
+  run_digits cuda parts --resume --steps 21
+  NNC_EMULATOR_ASYNC=late run_digits cuda parts --resume --steps 160
+  same_run "stopped in parts" whole parts
+  check "the same files are kept" diff -r -x log.jsonl "$here/whole" "$here/parts"
+  check "eval --best" "$here/cuda" eval --best --data "$here/data" --out "$here/parts" --quiet
+}
+
 # Of weights that CUDA keeps with their channels last, in files as C has them; read and written by rows, too.
 turning() {
   local program=$here/channels.net
@@ -100,4 +117,5 @@ part_checkpoints() {
   job "checkpoints, f64" moving f64 1e-9
   job "weights with channels last" turning
   job "killed runs" killed
+  job "steered runs" steering
 }

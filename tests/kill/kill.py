@@ -1,11 +1,12 @@
 """Kills and starves training runs, resumes them and compares them with an uninterrupted one.
 
-    kill.py FOLDER [--rounds N] [--seed N]      FOLDER holds digits (the executable) and data/
+    kill.py FOLDER [--rounds N] [--seed N]      FOLDER holds digits, steered (executables) and data/
 
 Each round saves after every one to three steps and ends the run by SIGKILL several times, at random instants
 and inside a save (the process is stopped, its unfinished file looked for, then it is killed). The number of
 threads changes at each start. In the end the checkpoint must be the same byte for byte, the log line by line
-but for its times, and nothing else may lie in the folder. Then the disk is full for a while."""
+but for its times, and nothing else may lie in the folder. Then the disk is full for a while. `steered` keeps its best and its last checkpoints, too, and stops
+in time: all its files must be the same."""
 import argparse, errno, os, random, re, resource, shutil, signal, subprocess, sys, time
 
 parser = argparse.ArgumentParser()
@@ -31,9 +32,12 @@ def check(name, good, detail=""):
 
 # ---- runs ----
 
+program, whole = "./digits", "whole"
+
+
 def command(out, *flags):
     resume = ["--resume"] if os.path.exists(f"{out}/{CHECKPOINT}") else []
-    return ["./digits", "--data", "data", "--out", out, "--epochs", str(EPOCHS), "-q",
+    return [program, "--data", "data", "--out", out, "--epochs", str(EPOCHS), "-q",
             f"-j{draw.randint(1, 3)}", *resume, *flags]
 
 
@@ -52,13 +56,20 @@ def plain_log(out):
         return re.sub(r'"seconds":[0-9.]+,', "", file.read())
 
 
+def checkpoints(out):
+    """By name."""
+    files = [os.path.join(at, name) for at, _, names in os.walk(out) for name in names]
+    return {os.path.relpath(file, out): open(file, "rb").read() for file in files if file.endswith(".safetensors")}
+
+
 def same(name, out):
     """The run in `out` ended like the one in `whole`."""
-    with open(f"{out}/{CHECKPOINT}", "rb") as ours, open(f"whole/{CHECKPOINT}", "rb") as whole:
-        check(f"{name}: equal checkpoints", ours.read() == whole.read())
-    check(f"{name}: equal logs", plain_log(out) == plain_log("whole"))
+    ours, wanted = checkpoints(out), checkpoints(whole)
+    check(f"{name}: equal checkpoints", ours == wanted,
+          [file for file in {**ours, **wanted} if ours.get(file) != wanted.get(file)])
+    check(f"{name}: equal logs", plain_log(out) == plain_log(whole))
     files = set(os.listdir(out)) - {"log.previous.jsonl"}  # of a start that was killed before its first save
-    check(f"{name}: nothing else in the folder", files == {CHECKPOINT, "log.jsonl"}, str(files))
+    check(f"{name}: nothing else in the folder", files == set(os.listdir(whole)), str(files))
 
 
 def finish(name, out, *flags):
@@ -107,14 +118,33 @@ def kill_in_save(child, out, seconds):
     return False
 
 
-def play_round(number):
+def kill_after_save(child, out, seconds):
+    """The same when a new checkpoint has just got its name: the links to it come next."""
+    def inode():
+        try:
+            return os.stat(f"{out}/{CHECKPOINT}").st_ino
+        except FileNotFoundError:
+            return 0
+
+    begin, before = time.monotonic(), inode()
+    while child.poll() is None:
+        if time.monotonic() - begin < seconds:
+            before = inode()
+        elif inode() != before:
+            child.kill()
+            return child.wait() != 0
+    return False
+
+
+def play_round(number, *steer):
     out, counts = f"round{number}", [0, 0]
-    flags = ["--save-every", str(draw.randint(1, 3))]
+    flags = steer or ["--save-every", str(draw.randint(1, 3))]
     for kill in range(KILLS):
         in_save = draw.random() < 0.5
         child = start(command(out, *flags))
         seconds = draw.uniform(0, 0.3 * duration)
-        killed = kill_in_save(child, out, seconds) if in_save else kill_at(child, seconds)
+        kill_save = kill_after_save if steer and draw.random() < 0.5 else kill_in_save
+        killed = kill_save(child, out, seconds) if in_save else kill_at(child, seconds)
         counts[in_save] += killed
         if not killed:
             check(f"round {number}: ends well", child.returncode == 0, f"exit {child.returncode}: {said()}")
@@ -222,6 +252,19 @@ def run_whole(out, *flags):
     return time.monotonic() - begin
 
 
+def play_steered():
+    """Kills while the best and the last checkpoints are kept; those of the last are at fixed steps."""
+    global program, whole, duration
+    program, whole = "./steered", "whole_steered"
+    duration = run_whole(whole)
+    names = set(os.listdir(whole)) | {name.split("-")[0] for name in os.listdir(f"{whole}/kept")}
+    check("a steered run keeps its best and its last", {"best.safetensors", "best", "step"} <= names, names)
+    with open(f"{whole}/log.jsonl") as file:
+        check("... and stops in time", '"stopped":"patience"' in file.readlines()[-1])
+    return [play_round(f"{number}, steered", f"--log=round{number}, steered/log.jsonl")
+            for number in range(1, 2 * options.rounds + 1)]
+
+
 duration = run_whole("timed", "--save-every", "2")
 run_whole("whole")
 size = os.path.getsize(f"whole/{CHECKPOINT}")
@@ -229,9 +272,12 @@ counts = [play_round(number) for number in range(1, options.rounds + 1)]
 play_replacement()
 play_limit()
 play_small_disk()
+steered = play_steered()
+check("steered runs were killed, too", sum(map(sum, steered)) >= 4 * options.rounds, steered)
+counts += steered
 at_random, in_saves = (sum(count) for count in zip(*counts))
 check("runs were killed at random instants and in saves", at_random > 0 and in_saves > 0,
       f"{at_random} and {in_saves}; the run took {duration:.2f} s")
-print(f"{options.rounds} rounds: {at_random} kills at random instants, {in_saves} in a save")
+print(f"{len(counts)} rounds: {at_random} kills at random instants, {in_saves} in a save")
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

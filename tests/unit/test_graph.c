@@ -401,6 +401,12 @@ DAMAGE(finish_reads,
 DAMAGE(plateau,
        vec_push(module->arena, &module->plateaus,
                 ((Plateau){.name = name_intern("plateau:0"), .metric = "nothing", .set = "test"})))
+DAMAGE(watch, vec_push(module->arena, &module->watches,
+                       ((Watch){.metric = "nothing", .set = "test", .count = 1})))
+DAMAGE(watch_count,
+       vec_push(module->arena, &module->watches,
+                ((Watch){.metric = module->metrics.items[0].name, .set = "test", .count = 0})))
+DAMAGE(saves, module->run.save_steps = -1)
 DAMAGE(two_metrics, vec_push(module->arena, &module->metrics, module->metrics.items[0]))
 DAMAGE(metric, module->entries[ENTRY_FINISH]->outputs.count = 0)
 DAMAGE(two_variables, module->variables.items[1].path = module->variables.items[2].path)
@@ -449,6 +455,9 @@ static const Damage damages[] = {
     {accumulator, "entries train and eval do not have the same accumulators"},
     {finish_reads, "entry finish: node %0 (scalar, \"loss\"): no host scalar \"lr\" is known here"},
     {plateau, "plateau \"plateau:0\": there is no metric \"nothing\""},
+    {watch, "watch 0: there is no metric \"nothing\""},
+    {watch_count, "watch 0: its numbers make no sense"},
+    {saves, "run: a count of saves is negative"},
     {two_metrics, "metric \"loss\": there are two of this name"},
     {metric, "metric \"loss\": entry finish does not compute it"},
     {two_variables, "variable \"memory\": there are two of this path"},

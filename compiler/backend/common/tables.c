@@ -111,6 +111,28 @@ static int emit_initials(Emitter *emitter) {
   return count;
 }
 
+static int metric_number(const Module *module, const char *name) {
+  for (int i = 0; i < module->metrics.count; i++)
+    if (strcmp(module->metrics.items[i].name, name) == 0) return i;
+  panic("there is no metric %s", name);
+}
+
+/* What steers the run. */
+static void emit_watches(Emitter *emitter) {
+  static const char *const kinds[] = {
+      [WATCH_BEST] = "NNC_WATCH_BEST", [WATCH_STOP] = "NNC_WATCH_STOP"};
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  if (!open_table(emitter, "nnc_watch", "watches", module->watches.count)) return;
+  for (int i = 0; i < module->watches.count; i++) {
+    const Watch *watch = &module->watches.items[i];
+    code_line(code, "{%s, %d, %s, %d, %s, %lld},", kinds[watch->kind],
+              metric_number(module, watch->metric), quoted(emitter, watch->set), watch->is_max,
+              number(emitter, watch->threshold), (long long)watch->count);
+  }
+  code_close_list(code);
+}
+
 /* Schedules that follow a metric. */
 static void emit_plateaus(Emitter *emitter) {
   const Module *module = emitter->program->module;
@@ -118,17 +140,12 @@ static void emit_plateaus(Emitter *emitter) {
   if (!open_table(emitter, "nnc_plateau", "plateaus", module->plateaus.count)) return;
   for (int i = 0; i < module->plateaus.count; i++) {
     const Plateau *plateau = &module->plateaus.items[i];
-    int metric = 0;
-    while (metric < module->metrics.count &&
-           strcmp(module->metrics.items[metric].name, plateau->metric) != 0)
-      metric++;
-    if (metric == module->metrics.count) panic("plateau of %s, no metric", plateau->metric);
-    code_line(code, "{%d, %s, %d, %d, %s, %s, %s, %s, %s, %lld, %lld},", metric,
-              quoted(emitter, plateau->set), plateau->is_max, plateau->is_relative,
-              number(emitter, plateau->start), number(emitter, plateau->factor),
-              number(emitter, plateau->threshold), number(emitter, plateau->floor),
-              number(emitter, plateau->least), (long long)plateau->patience,
-              (long long)plateau->cooldown);
+    code_line(code, "{%d, %s, %d, %d, %s, %s, %s, %s, %s, %lld, %lld},",
+              metric_number(module, plateau->metric), quoted(emitter, plateau->set),
+              plateau->is_max, plateau->is_relative, number(emitter, plateau->start),
+              number(emitter, plateau->factor), number(emitter, plateau->threshold),
+              number(emitter, plateau->floor), number(emitter, plateau->least),
+              (long long)plateau->patience, (long long)plateau->cooldown);
   }
   code_close_list(code);
 }
@@ -402,6 +419,19 @@ static void emit_options(Emitter *emitter) {
   code_close_list(code);
 }
 
+static void emit_saves(Code *code, const RunConfig *run) {
+  const struct {
+    const char *name;
+    int64_t count;
+  } counts[] = {{"keep", run->keep},
+                {"save_steps", run->save_steps},
+                {"save_epochs", run->save_epochs},
+                {"save_minutes", run->save_minutes}};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (counts[i].count > 0)
+      code_line(code, ".%s = %lld,", counts[i].name, (long long)counts[i].count);
+}
+
 static void emit_model(Emitter *emitter, const char *const *entries, int initials,
                        int index_places) {
   const Program *program = emitter->program;
@@ -435,6 +465,8 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
     code_line(code, ".plateau_count = %d, .plateaus = plateaus,", module->plateaus.count);
   if (module->options.count > 0)
     code_line(code, ".option_count = %d, .options = options,", module->options.count);
+  if (module->watches.count > 0)
+    code_line(code, ".watch_count = %d, .watches = watches,", module->watches.count);
   if (initials > 0)
     code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
               initials);
@@ -453,6 +485,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
   code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
   code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
+  emit_saves(code, &module->run);
   code_close_list(code);
 }
 
@@ -463,6 +496,7 @@ void emitter_tables(Emitter *emitter) {
   int initials = emit_initials(emitter);
   emit_plateaus(emitter);
   emit_options(emitter);
+  emit_watches(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emit_data_sets(emitter);

@@ -112,6 +112,28 @@ const Builtin builtins_words[] = {
     TRAIN("validate", "validate = COUNT steps",
           "Evaluates each so many steps instead of after each epoch." IN_TRAIN
           "validate = 3 steps }"),
+    TRAIN(
+        "save", "save = best(SET.METRIC, \"min\" | \"max\", keep = 1)",
+        "Keeps the checkpoint of the best report in best.safetensors, beside the last one; keep = "
+        "3: also those of the three best, in the folder kept." IN_TRAIN
+        "save = best(train.loss) }"),
+    TRAIN("best", "save = best(SET.METRIC, \"min\" | \"max\", keep = 1)",
+          "The report that `save` keeps: less is better of a loss; of other metrics the word says "
+          "it. train.loss is that of training since the report before." IN_TRAIN
+          "save = best(train.loss, keep = 3) }"),
+    TRAIN("save_every", "save_every = COUNT steps | COUNT epochs | COUNT minutes",
+          "When to save; else after a report if the last save is ten seconds old, and every ten "
+          "minutes." IN_TRAIN "save_every = 10 minutes }"),
+    TRAIN("keep", "keep = COUNT",
+          "The checkpoints of the last COUNT saves stay, in the folder kept: of those that "
+          "save_every names, else of the reports." IN_TRAIN "keep = 3 }"),
+    TRAIN("stop", "stop = patience(COUNT, SET.METRIC, \"min\" | \"max\", threshold = 0)",
+          "Ends the run when a metric no longer improves." IN_TRAIN
+          "stop = patience(5, train.loss) }"),
+    TRAIN("patience", "stop = patience(COUNT, SET.METRIC, \"min\" | \"max\", threshold = 0)",
+          "The reports in a row without an improvement by more than the threshold, after which the "
+          "run ends. Less is better of a loss; of other metrics the word says it." IN_TRAIN
+          "stop = patience(5, train.loss, threshold = 1e-3) }"),
     TRAIN("metrics", "metrics = [NAME, ...]",
           "What is reported besides the loss."
           " Example: norm_of_x = norm(x); train { minimize = mse(linear(x, 16), x), optimizer = "

@@ -201,6 +201,10 @@ static const struct {
     /* keys of train */
     {"minimize", "loss maximize"},
     {"epochs", "numepochs maxepochs"},
+    {"stop", "earlystopping earlystop patience"},
+    {"save", "modelcheckpoint savebest savebestonly checkpoint"},
+    {"keep", "savetopk savetotallimit maxtokeep"},
+    {"save_every", "savesteps savefreq saveinterval"},
     {"steps", "maxsteps iterations"},
     {"clip", "clipgradnorm gradclip clipnorm"},
     {"accumulate", "gradientaccumulationsteps gradaccum"},

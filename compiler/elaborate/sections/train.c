@@ -11,6 +11,7 @@
 #include "elaborate/eval/evaluate.h"
 #include "elaborate/eval/option.h"
 #include "elaborate/sections/loss_scale.h"
+#include "elaborate/sections/steer.h"
 #include "elaborate/sections/train.h"
 #include "elaborate/variables/frozen.h"
 #include "support/names.h"
@@ -33,6 +34,10 @@ static const struct {
     [KEY_ACCUMULATE] = {"accumulate", true, false, false},
     [KEY_VALIDATE] = {"validate", true, false, false},
     [KEY_SEED] = {"seed", true, false, false},
+    [KEY_SAVE] = {"save", true, false, false},
+    [KEY_SAVE_EVERY] = {"save_every", true, false, false},
+    [KEY_KEEP] = {"keep", true, false, false},
+    [KEY_STOP] = {"stop", true, false, false},
 };
 
 const char *train_key_name(int i) {
@@ -160,12 +165,17 @@ static bool is_tf32(const AstExpr *expr) {
   return expr->kind == AST_NAME && !strcmp(expr->name, "tf32");
 }
 
-/* `clip = clip_value(0.5)` is a form of its own, read by update.c. */
+/* Forms of their own, read where they are used: `clip = clip_value(0.5)` by update.c, `save = best(val.loss)`
+ * by steer.c. */
+static bool is_form(int which) {
+  return which == KEY_CLIP || which == KEY_METRICS || which == KEY_SAVE || which == KEY_STOP ||
+         which == KEY_SAVE_EVERY || which == KEY_KEEP;
+}
+
 static void evaluate_key(Elaborator *e, KeyValue *key, int which) {
   bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
   if (which == KEY_PRECISION && is_tf32(key->expr)) key->value = value_dtype(DTYPE_F32);
-  else if (wanted && which != KEY_CLIP && which != KEY_METRICS)
-    key->value = evaluate_expr(e, key->expr);
+  else if (wanted && !is_form(which)) key->value = evaluate_expr(e, key->expr);
 }
 
 static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *entry) {
@@ -360,4 +370,5 @@ void train_configure(Elaborator *e) {
     read_positive(e, &plan->keys[KEY_ACCUMULATE], "accumulate", 1, &run->accumulate);
   if (plan->keys[KEY_SEED].expr)
     read_setting(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed, offsetof(RunOption, sets_seed));
+  steer_configure(e, plan);
 }

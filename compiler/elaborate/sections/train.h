@@ -28,6 +28,10 @@ typedef enum TrainKey {
   KEY_ACCUMULATE,
   KEY_VALIDATE,
   KEY_SEED,
+  KEY_SAVE,
+  KEY_SAVE_EVERY,
+  KEY_KEEP,
+  KEY_STOP,
   KEY_COUNT
 } TrainKey;
 
