@@ -25,6 +25,7 @@
 #include "data/visit.h"
 #include "os/assert.h"
 #include "os/buffer.h"
+#include "os/clock.h"
 #include "os/thread.h"
 
 enum { DEFAULT_PREFETCH = NNC_BUFFER(2, 1), NAMES_PREFETCH = NNC_BUFFER(64, 1), ALIGNMENT = 64 };
@@ -43,6 +44,7 @@ struct nnc_loader {
   uint32_t *picked; /* the examples of a batch that wraps; NULL when none does */
   Place maker;      /* of what is prepared next */
   Place taker;      /* of what is delivered next */
+  int64_t waited;   /* nanoseconds that the consumer was in nnc_loader_next */
 
   int slots;  /* 0: no thread */
   char *ring; /* slots * slot_bytes */
@@ -271,8 +273,14 @@ static void copy_out(const nnc_loader *loader, int slot, void *const *inputs) {
   }
 }
 
+double nnc_loader_waited(const nnc_loader *loader) { return (double)loader->waited * 1e-9; }
+
+bool nnc_loader_makes_rows(const nnc_loader *loader) {
+  return !loader->options.names && loader->data->workers != NULL;
+}
+
 /* The slot stays the consumer's until `taken` moves on, so it is copied outside the lock. */
-nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs) {
+static nnc_batch take_batch(nnc_loader *loader, void *const *inputs) {
   nnc_batch batch;
   if (loader->slots == 0) {
     batch = make_batch(loader, inputs);
@@ -291,6 +299,13 @@ nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs) {
   advance(loader, &loader->taker);
   if (loader->filled - loader->taken <= loader->slots / 2) pthread_cond_signal(&loader->has_room);
   pthread_mutex_unlock(&loader->mutex);
+  return batch;
+}
+
+nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs) {
+  int64_t start = nnc_nanoseconds_now();
+  nnc_batch batch = take_batch(loader, inputs);
+  loader->waited += nnc_nanoseconds_now() - start;
   return batch;
 }
 

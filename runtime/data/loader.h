@@ -47,6 +47,11 @@ int64_t nnc_loader_batches(const nnc_loader *loader); /* in an epoch */
 nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs);
 const char *nnc_loader_failure(const nnc_loader *loader);
 
+/* Seconds that nnc_loader_next took, all calls together: what training waited for its data. */
+double nnc_loader_waited(const nnc_loader *loader);
+/* Whether the data are made as they are read, from files: then waiting is to be expected. */
+bool nnc_loader_makes_rows(const nnc_loader *loader);
+
 /* The position is (epoch, index) of the batch that comes next; seeking there later, in another
  * process too, continues with the same examples. */
 void nnc_loader_position(const nnc_loader *loader, int64_t *epoch, int64_t *index);

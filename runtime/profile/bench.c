@@ -22,9 +22,10 @@ typedef struct Bench {
   nnc_session *session;
   nnc_trial trial;
   int64_t steps, warmup;
-  int64_t times;   /* that are taken: of steps, or with --ahead of groups of them */
-  double *seconds; /* of a step, by each of the times in their order */
-  double *sorted;  /* the same, the shortest first */
+  int64_t times;    /* that are taken: of steps, or with --ahead of groups of them */
+  double *seconds;  /* of a step, by each of the times in their order */
+  double *sorted;   /* the same, the shortest first */
+  double data_wait; /* the part of the time that loading took; -1: nothing is loaded */
 } Bench;
 
 static bool open_bench(Bench *bench, nnc_session *session) {
@@ -79,6 +80,7 @@ static void run_groups(Bench *bench) {
   int64_t step = 0, done = 0;
   while (step < bench->warmup && !trial->has_failed) begin_step(bench, ++step);
   nnc_trial_wait(trial);
+  nnc_trial_start_clock(trial);
   for (int64_t group = 0; group < bench->times && !trial->has_failed; group++) {
     int64_t end = bench->steps * (group + 1) / bench->times, count = end - done;
     double start = nnc_seconds_now();
@@ -89,8 +91,11 @@ static void run_groups(Bench *bench) {
 }
 
 static void run_steps(Bench *bench) {
-  for (int64_t step = 1; step <= bench->warmup + bench->steps && !bench->trial.has_failed; step++)
+  nnc_trial_start_clock(&bench->trial);
+  for (int64_t step = 1; step <= bench->warmup + bench->steps && !bench->trial.has_failed; step++) {
     run_step(bench, step);
+    if (step == bench->warmup) nnc_trial_start_clock(&bench->trial);
+  }
 }
 
 static int compare_doubles(const void *a, const void *b) {
@@ -134,6 +139,7 @@ static bool print_result(const Bench *bench) {
   printf(
       ",\"arena_bytes\":%lld",
       (long long)(model->arena_bytes + model->worker_bytes * nnc_device_workers(session->device)));
+  if (bench->data_wait >= 0) printf(",\"data_wait\":%.4g", bench->data_wait);
   nnc_device_json(stdout, model, (int)session->options->device);
   if (session->options->all) put_times(bench);
   puts("}");
@@ -148,6 +154,7 @@ static bool bench_model(nnc_session *session) {
   if (good) {
     if (session->options->ahead) run_groups(&bench);
     else run_steps(&bench);
+    bench.data_wait = nnc_trial_data_wait(&bench.trial);
     memcpy(bench.sorted, bench.seconds, (size_t)bench.times * sizeof *bench.sorted);
     qsort(bench.sorted, (size_t)bench.times, sizeof *bench.sorted, compare_doubles);
     good = !bench.trial.has_failed && print_result(&bench);

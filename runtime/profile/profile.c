@@ -12,6 +12,7 @@
 
 #include "core/options.h"
 #include "core/session.h"
+#include "data/read.h"
 #include "os/message.h"
 #include "nnc_parallel.h"
 #include "os/clock.h"
@@ -195,16 +196,32 @@ static int64_t run_step(nnc_profile *profile, int64_t number, int64_t step) {
   return taken;
 }
 
+static double sum_spent(const nnc_data_spent *spent) {
+  double sum = 0;
+  for (int w = 0; w < NNC_DATA_WORKS; w++) sum += spent->seconds[w];
+  return sum;
+}
+
+/* What was spent since `before`, by steps; the loader is ahead by a few. */
+static void note_loading(nnc_profile *profile, const nnc_data_spent *before) {
+  nnc_data_spent after = nnc_data_spend(profile->trial.data);
+  profile->loading_threads = after.threads;
+  profile->loading_seconds = (sum_spent(&after) - sum_spent(before)) / (double)(2 * profile->steps);
+}
+
 /* In pairs, the marked step first in every other: neither kind is always the later one. */
 static void run_steps(nnc_profile *profile) {
   int64_t number = 0;
+  nnc_data *data = profile->trial.data;
   for (int64_t i = 0; i < profile->warmup; i++) run_step(profile, ++number, -1);
+  nnc_data_spent before = data ? nnc_data_spend(data) : (nnc_data_spent){0};
   for (int64_t i = 0; i < profile->steps && !profile->trial.has_failed; i++) {
     bool is_marked_first = i % 2 == 0;
     if (is_marked_first) profile->marked[i] = run_step(profile, ++number, i);
     profile->plain[i] = run_step(profile, ++number, -1);
     if (!is_marked_first) profile->marked[i] = run_step(profile, ++number, i);
   }
+  if (data) note_loading(profile, &before);
 }
 
 static double time_mark(const nnc_profile *profile) {

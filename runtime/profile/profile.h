@@ -63,6 +63,8 @@ typedef struct nnc_profile {
   double mark_seconds; /* what one mark costs: taken off the row of the step before it */
   double marked_seconds, plain_seconds; /* a step with and without marks */
   int64_t counted;                      /* steps in the middle half */
+  int loading_threads;                  /* that made rows beside the workers; 0: none */
+  double loading_seconds;               /* their processor time in a step, of all together */
   nnc_speed speed;
   nnc_profile_table classes, operators, instances;
 } nnc_profile;

@@ -71,6 +71,10 @@ void nnc_profile_print_json(const nnc_profile *profile) {
   put_number("step_ms", profile->instances.total.seconds * 1e3);
   put_number("marked_step_ms", profile->marked_seconds * 1e3);
   put_number("unmarked_step_ms", profile->plain_seconds * 1e3);
+  if (profile->loading_threads > 0) {
+    put_number("loading_threads", profile->loading_threads);
+    put_number("loading_ms", profile->loading_seconds * 1e3);
+  }
   put_number("mark_ns", profile->mark_seconds * 1e9);
   put_number("peak_gflops", profile->speed.flops[NNC_UNIT_PLAIN] * 1e-9);
   put_number("peak_gflops_16_bits", profile->speed.flops[NNC_UNIT_HALF] * 1e-9);

@@ -115,6 +115,12 @@ static void print_head(const nnc_profile *profile) {
          "%.0f ns in each worker are taken off.\n",
          in_unit(step, step), name, in_unit(profile->marked_seconds, step), name,
          in_unit(profile->plain_seconds, step), name, marks, profile->mark_seconds * 1e9);
+  if (profile->loading_threads > 0)
+    printf("Beside it %d thread%s of the data take %.4f %s of processor time a step: where they "
+           "hold a "
+           "worker's processor, the others wait in (barrier).\n",
+           profile->loading_threads, profile->loading_threads == 1 ? "" : "s",
+           in_unit(profile->loading_seconds, step), name);
   printf("The bound: %.1f GFLOP/s (%s), %.1f GB/s (%s).\n",
          profile->speed.flops[NNC_UNIT_PLAIN] * 1e-9, profile->speed.flops_of,
          profile->speed.bandwidth * 1e-9, profile->speed.bandwidth_of);

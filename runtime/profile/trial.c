@@ -10,6 +10,7 @@
 #include "data/loader.h"
 #include "data/read.h"
 #include "data/session_data.h"
+#include "os/clock.h"
 #include "os/message.h"
 
 /* --- Synthetic inputs ----------------------------------------------------------------------- */
@@ -200,6 +201,17 @@ void nnc_trial_load(nnc_trial *trial, int64_t run) {
   if (batch.count >= 0 || trial->has_failed) return;
   nnc_error("%s", nnc_loader_failure(trial->loader));
   trial->has_failed = true;
+}
+
+void nnc_trial_start_clock(nnc_trial *trial) {
+  trial->began = nnc_seconds_now();
+  trial->waited = trial->loader ? nnc_loader_waited(trial->loader) : 0;
+}
+
+double nnc_trial_data_wait(const nnc_trial *trial) {
+  double taken = nnc_seconds_now() - trial->began;
+  if (!trial->loader || taken <= 0) return -1;
+  return (nnc_loader_waited(trial->loader) - trial->waited) / taken;
 }
 
 void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run) {

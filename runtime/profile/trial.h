@@ -16,6 +16,8 @@ typedef struct nnc_trial {
   uint32_t *examples; /* of a batch, where the device keeps the inputs or the data; else NULL */
   int64_t runs;       /* of an entry, in a step: the minibatches */
   int64_t steps;      /* in all, as the host's schedules see it */
+  double waited;      /* what loading had taken when the measured steps began */
+  double began;       /* when that was */
   bool has_failed;    /* an example could not be read; the message was given */
 } nnc_trial;
 
@@ -23,6 +25,10 @@ typedef struct nnc_trial {
  * training; then to fill and load them is no time of the host's. False after a message. */
 bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps, bool keeps);
 void nnc_trial_close(nnc_trial *trial);
+
+/* The measured steps begin; and the part of the time since then that loading took, -1 without data. */
+void nnc_trial_start_clock(nnc_trial *trial);
+double nnc_trial_data_wait(const nnc_trial *trial);
 
 /* The entry of the step's run `run`, from 0. */
 const nnc_entry *nnc_trial_entry(const nnc_trial *trial, int64_t run);

@@ -13,15 +13,24 @@
 static const double live_interval = 0.1, plain_interval = 5;
 static const double least_period = 0.3, rate_period = 3; /* seconds that a rate is taken over */
 
-void nnc_progress_start(nnc_progress *progress, int64_t step) {
+static double waited(const nnc_progress *progress) {
+  return progress->loader ? nnc_loader_waited(progress->loader) : 0;
+}
+
+void nnc_progress_start(nnc_progress *progress, int64_t step, const nnc_loader *loader) {
   double now = nnc_seconds_now();
-  *progress =
-      (nnc_progress){.shown = now, .reported = -HUGE_VAL, .period_start = now, .period_step = step};
+  *progress = (nnc_progress){.shown = now,
+                             .reported = -HUGE_VAL,
+                             .period_start = now,
+                             .period_step = step,
+                             .loader = loader};
+  progress->period_waited = waited(progress);
 }
 
 void nnc_progress_restart(nnc_progress *progress, int64_t step) {
   progress->period_start = nnc_seconds_now();
   progress->period_step = step;
+  progress->period_waited = waited(progress);
 }
 
 bool nnc_progress_is_due(const nnc_progress *progress) {
@@ -56,8 +65,10 @@ size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_m
 static void update_rate(nnc_progress *progress, int64_t step) {
   double now = nnc_seconds_now(), taken = now - progress->period_start;
   if (taken <= 0) return;
-  if (progress->rate == 0 || taken >= least_period)
+  if (progress->rate == 0 || taken >= least_period) {
     progress->rate = (double)(step - progress->period_step) / taken;
+    progress->data_wait = (waited(progress) - progress->period_waited) / taken;
+  }
   if (taken >= rate_period) nnc_progress_restart(progress, step);
 }
 
@@ -70,14 +81,16 @@ static size_t append_left(char line[NNC_PROGRESS_LINE], size_t at, double second
 
 /* With the first `count` metrics. */
 static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
-                      const nnc_progress_place *place, double rate, const double *metrics,
-                      int count) {
+                      const nnc_progress_place *place, const nnc_progress *progress,
+                      const double *metrics, int count) {
   size_t at = 0;
   if (place->epochs > 0)
     at = append(line, at, "epoch %lld/%lld  ", (long long)place->epoch, (long long)place->epochs);
   at = append(line, at, "step %lld/%lld", (long long)place->step, (long long)place->steps);
   at = append_metrics(line, at, model, count, "", metrics);
+  double rate = progress->rate;
   at = append(line, at, "  %.0f examples/s", rate * (double)place->examples_per_step);
+  if (progress->loader) at = append(line, at, "  data %.0f%%", progress->data_wait * 100);
   double left = rate > 0 ? (double)(place->steps - place->step) / rate : -1;
   if (left >= 0) append_left(line, at, left);
 }
@@ -89,7 +102,7 @@ void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
   update_rate(progress, place->step);
   int count = model->metric_count;
   int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
-  do make_line(line, model, place, progress->rate, metrics, count);
+  do make_line(line, model, place, progress, metrics, count);
   while (nnc_progress_width(line) >= columns && count-- > 0);
   nnc_progress_show(line);
   progress->shown = nnc_seconds_now();

@@ -173,7 +173,10 @@ static bool ends_here(Trainer *trainer, int *code) {
 
 static int run_steps(Trainer *trainer) {
   int code;
-  nnc_progress_start(&trainer->progress, trainer->position.step);
+  const nnc_loader *loader = trainer->loader;
+  nnc_progress_start(&trainer->progress, trainer->position.step,
+                     loader && nnc_loader_makes_rows(loader) ? loader : NULL);
+  nnc_trainer_begin_period(trainer);
   while (!ends_here(trainer, &code)) {
     int64_t ran = run_step(trainer);
     if (ran < minibatches_per_step(trainer->model))

@@ -59,6 +59,7 @@ static void write_log_line(FILE *file, void *context) {
     fputs(",\"options\":", file);
     nnc_settings_put(file, &trainer->session->settings);
   }
+  if (trainer->data_wait >= 0) fprintf(file, ",\"data_wait\":%.4f", trainer->data_wait);
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
@@ -84,8 +85,10 @@ static void show_report(Trainer *trainer) {
     at = nnc_progress_metrics(line, at, trainer->model, prefix, set_metrics(trainer, i));
   }
   if (at < sizeof line)
-    snprintf(line + at, sizeof line - at, "%s  %.1f s", trainer->is_best ? "  best" : "",
-             trainer->seconds);
+    at += (size_t)snprintf(line + at, sizeof line - at, "%s  %.1f s",
+                           trainer->is_best ? "  best" : "", trainer->seconds);
+  if (at < sizeof line && trainer->data_wait >= 0)
+    snprintf(line + at, sizeof line - at, "  data %.0f%%", trainer->data_wait * 100);
   nnc_progress_report(line);
   trainer->progress.reported = trainer->progress.shown = nnc_seconds_now();
 }
@@ -131,7 +134,21 @@ void nnc_trainer_watch(Trainer *trainer) {
   nnc_steer_wait(steer, mark);
 }
 
+void nnc_trainer_begin_period(Trainer *trainer) {
+  trainer->period_start = nnc_seconds_now();
+  trainer->period_waited = trainer->loader ? nnc_loader_waited(trainer->loader) : 0;
+  trainer->data_wait = -1;
+}
+
+/* Validation, which comes now, is no part of the period. */
+static void end_period(Trainer *trainer) {
+  double taken = nnc_seconds_now() - trainer->period_start;
+  if (!trainer->progress.loader || taken <= 0) return;
+  trainer->data_wait = (nnc_loader_waited(trainer->loader) - trainer->period_waited) / taken;
+}
+
 bool nnc_trainer_report(Trainer *trainer) {
+  end_period(trainer);
   for (int i = 0; i < trainer->evaluator.count; i++)
     if (!nnc_evaluator_run(&trainer->evaluator, i, set_metrics(trainer, i))) return false;
   trainer->seconds = nnc_seconds_now() - trainer->start;
@@ -143,6 +160,7 @@ bool nnc_trainer_report(Trainer *trainer) {
   nnc_tally_reset(&trainer->tally);
   trainer->position.report_is_due = false;
   nnc_progress_restart(&trainer->progress, trainer->position.step);
+  nnc_trainer_begin_period(trainer);
   return true;
 }
 

@@ -49,6 +49,9 @@ typedef struct Trainer {
   nnc_progress progress;
   double start;   /* nnc_seconds_now() less the seconds of the run before */
   double seconds; /* of training up to the last report */
+  double period_start,
+      period_waited; /* since the last report: when it ended, and the waits so far */
+  double data_wait;  /* the part of the period that training waited for its data; -1: not told */
 
   char *keep_path;      /* gets a checkpoint of an earlier run; NULL when there is none to keep */
   char *log_keep_path;  /* gets its log; NULL likewise */
@@ -72,6 +75,8 @@ int64_t nnc_trainer_examples_per_step(const Trainer *trainer);
 /* Validates, logs and shows the period that ends here; false when an interrupt came: it is
  * still due. */
 bool nnc_trainer_report(Trainer *trainer);
+/* A period begins, at the start of the run and after each report. */
+void nnc_trainer_begin_period(Trainer *trainer);
 /* The running line. */
 void nnc_trainer_show_step(Trainer *trainer);
 

@@ -72,6 +72,15 @@ for program in drawn middle; do
   check "$program: compile" "$build/bin/nnc" $program.net -o $program
   check "$program: train" ./$program --quiet --out $program.out
 done
+# What training waits for pictures is a figure: of the log, of progress, of bench, and the threads' time of profile.
+expect "the log has the wait" "$(grep -cE '"seconds":[0-9.]+,"data_wait":[01][.][0-9]{4},"train/loss"' drawn.out/log.jsonl)" 1
+check_status "the report has the wait" 0 ' s  data [0-9]+%' ./drawn --out again.out
+check_status "bench has the wait" 0 '"data_wait":[0-9.e-]+' ./drawn bench --data . --steps 4
+check_status "bench ahead has the wait" 0 '"data_wait":[0-9.e-]+' ./drawn bench --ahead --data . --steps 4
+check_status "profile has the threads" 0 'Beside it [0-9]+ threads? of the data take' ./drawn profile --data . --steps 4
+check_status "profile has them in JSON" 0 '"loading_threads":[1-9][0-9]*,"loading_ms":[0-9.e-]+' ./drawn profile --json --data . --steps 4
+expect "synthetic inputs wait for nothing" "$(./drawn bench --steps 4 | grep -c data_wait)" 0
+check_status "the data alone" 0 '"examples":8,"data_threads":[1-9].*"read_ms":.*"decode_ms":.*"scale_ms":.*"convert_ms":' ./drawn bench --data-only --data . --steps 4
 once=$(./middle predict --out middle.out wide.png 2>&1)
 expect "the same file, the same answer" "$(./drawn predict --out drawn.out wide.png wide.png wide.png 2>&1)" "$once
 $once
