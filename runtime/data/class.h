@@ -32,6 +32,8 @@ struct nnc_source_class {
   int (*ready)(const DataContext *context, DataTable *table);
   /* Threads that make rows; NULL: as many as there are processors. */
   int (*workers)(const DataTable *table);
+  /* Whether a row that cannot be made is left out; NULL: it never is. */
+  bool (*skips)(const DataTable *table);
   void (*close)(DataTable *table); /* frees table->state */
   /* Instead of load, for a source without rows of its own: fills its field for as many examples as
    * `rows` has, in their order; NULL: a single one.  Called after the stages of all other tables. */

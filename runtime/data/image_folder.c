@@ -1,4 +1,4 @@
-/* Source `image_folder(folder, workers = 0)`: JPEG and PNG files, in a folder for each class.
+/* Source `image_folder(folder, workers = 0, on_error = "stop")`: JPEG and PNG files, in a folder for each class.
  *
  *     train/cat/1.jpg  train/cat/2.png  train/dog/1.jpg
  *
@@ -19,7 +19,7 @@
 #include "data/table.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"folder", "workers", NULL};
+static const char *const formals[] = {"folder", "workers", "on_error", NULL};
 
 enum { PICTURE, LABEL };
 
@@ -150,12 +150,21 @@ static char *root_folder(const DataContext *context) {
   return root;
 }
 
+static int read_on_error(const DataContext *context, PictureFiles *files) {
+  const nnc_value *value = data_argument(context->call, formals, "on_error");
+  const char *word = value && value->kind == NNC_STRING ? value->string : value ? "" : "stop";
+  files->skips = strcmp(word, "skip") == 0;
+  if (files->skips || strcmp(word, "stop") == 0) return 0;
+  return data_fail_call(context, "image_folder takes on_error = \"stop\" or \"skip\"");
+}
+
 static int load(const DataContext *context, DataTable *table) {
   int32_t *labels = NULL;
   if (table->field_count > 2)
     return data_fail_call(context, "image_folder gives a picture and its class, not %d fields",
                           table->field_count);
   PictureFiles *files = data_picture_open(context, table, formals);
+  if (files && read_on_error(context, files) < 0) return -1;
   char *root = files ? root_folder(context) : NULL;
   if (!root) return -1;
   int result = context->files ? add_given(context, table, &files->names)
@@ -175,6 +184,7 @@ const struct nnc_source_class nnc_source_image_folder = {.name = "image_folder",
                                                          .row_name = data_picture_row_name,
                                                          .ready = data_picture_ready,
                                                          .workers = data_picture_workers,
+                                                         .skips = data_picture_skips,
                                                          .close = data_picture_close,
                                                          .learns = true,
                                                          .takes_many_files = true};

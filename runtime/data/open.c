@@ -322,6 +322,18 @@ static int start_workers(Opening *opening, nnc_data *data) {
   return data->workers ? 0 : -1;
 }
 
+/* In prediction the rows that cannot be made are told one by one instead. */
+static int open_skipped(const Opening *opening, nnc_data *data) {
+  bool skips = false;
+  for (int t = 0; t < data->table_count; t++) {
+    const DataTable *table = &data->tables[t];
+    skips = skips || (table->source->skips && table->source->skips(table));
+  }
+  if (!skips || opening->context.is_prediction) return 0;
+  data->skipped = nnc_skipped_open(data->count);
+  return data->skipped ? 0 : data_fail_memory(&opening->context, "names of files", data->count * 9);
+}
+
 /* The table to which all files from the command line belong; NULL: they go to the tables in turn.
  */
 static const DataTable *find_taker(const nnc_data *data) {
@@ -361,6 +373,7 @@ static int load_all(Opening *opening, nnc_data *data) {
   if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
   for (int t = 0; t < data->table_count; t++)
     if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
+  if (open_skipped(opening, data) < 0) return -1;
   return start_workers(opening, data);
 }
 

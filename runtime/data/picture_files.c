@@ -256,6 +256,10 @@ const char *data_picture_row_name(const DataTable *table, int64_t row) {
   return ((const PictureFiles *)table->state)->names.items[row];
 }
 
+bool data_picture_skips(const DataTable *table) {
+  return ((const PictureFiles *)table->state)->skips;
+}
+
 int data_picture_workers(const DataTable *table) {
   return ((const PictureFiles *)table->state)->workers;
 }

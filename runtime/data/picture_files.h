@@ -16,6 +16,7 @@ typedef struct PictureNames {
 typedef struct PictureFiles {
   PictureStages stages; /* the first: the stages know no more of the state */
   PictureNames names;   /* of the files, as they are opened: a row each */
+  bool skips;           /* files that cannot be read are left out */
   int workers;          /* 0: as many as there are processors */
 } PictureFiles;
 
@@ -40,6 +41,7 @@ int data_picture_ready(const DataContext *context, DataTable *table);
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes);
 const char *data_picture_row_name(const DataTable *table, int64_t row);
+bool data_picture_skips(const DataTable *table);
 int data_picture_workers(const DataTable *table);
 void data_picture_close(DataTable *table);
 

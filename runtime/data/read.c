@@ -13,6 +13,7 @@
 #include "data/columns.h"
 #include "data/scratch.h"
 #include "data/set.h"
+#include "data/skipped.h"
 #include "data/table.h"
 #include "data/visit.h"
 #include "data/workers.h"
@@ -49,7 +50,7 @@ static void gather_field(const DataField *field, const uint32_t *order,
 
 /* --- rows that are made ----------------------------------------------------------------------- */
 
-/* One batch of one field.  The failure of the first example is the one that is told. */
+/* One batch of one field.  Of examples that cannot be left out the first failure is told. */
 typedef struct Making {
   const nnc_data *data;
   const DataTable *table;
@@ -61,6 +62,8 @@ typedef struct Making {
   pthread_mutex_t mutex;
   int64_t failed; /* least index of an example that failed; -1 */
   char *message;
+  bool skips;
+  char **reasons; /* [examples->count]: of those that may be left out; NULL: of none */
 } Making;
 
 static int64_t row_of(const DataTable *table, const DataExamples *examples, int64_t i) {
@@ -104,6 +107,24 @@ static int check_row(const DataContext *context, const Making *making, int64_t r
   return 0;
 }
 
+/* Keeps why an example is to be left out; false when there is no memory. */
+static bool keep_reason(Making *making, int64_t index, const char *message) {
+  if (!making->reasons)
+    making->reasons = calloc((size_t)making->examples->count, sizeof *making->reasons);
+  if (making->reasons) making->reasons[index] = strdup(message);
+  return making->reasons && making->reasons[index];
+}
+
+static void note_failure(Making *making, int64_t index, bool skips, const char *message) {
+  pthread_mutex_lock(&making->mutex);
+  bool is_kept = skips && keep_reason(making, index, message);
+  if (!is_kept && (making->failed < 0 || index < making->failed)) {
+    making->failed = index;
+    memcpy(making->message, message, NNC_MESSAGE);
+  }
+  pthread_mutex_unlock(&making->mutex);
+}
+
 /* The bytes are made at the end of the target's row. */
 static void make_row(void *state, int64_t index, DataScratch *scratch) {
   Making *making = state;
@@ -121,18 +142,12 @@ static void make_row(void *state, int64_t index, DataScratch *scratch) {
   int64_t row_bytes = field->width * nnc_dtype_size(to);
   char *row = making->target + index * row_bytes;
   unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
-  bool good = making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
-              check_row(&context, making, visit.row, bytes) == 0;
+  bool is_made = making->table->source->make(&context, making->table, field, &visit, bytes) == 0;
+  bool good = is_made && check_row(&context, making, visit.row, bytes) == 0;
   if (good) widen_bytes(bytes, to, row, field->width);
   data_scratch_mark(scratch, NNC_DATA_CONVERTING);
   data_scratch_end(scratch);
-  if (good) return;
-  pthread_mutex_lock(&making->mutex);
-  if (making->failed < 0 || index < making->failed) {
-    making->failed = index;
-    memcpy(making->message, message, sizeof message);
-  }
-  pthread_mutex_unlock(&making->mutex);
+  if (!good) note_failure(making, index, !is_made && making->skips, message);
 }
 
 static const DataTable *table_of(const nnc_data *data, const DataField *field) {
@@ -142,35 +157,127 @@ static const DataTable *table_of(const nnc_data *data, const DataField *field) {
   return table;
 }
 
-static int make_field(const nnc_data *data, int input, const DataExamples *examples,
-                      const DataVisit *visit, char *target, char *message) {
+/* A batch whose made fields are filled. */
+typedef struct Filling {
+  const nnc_data *data;
+  DataExamples *examples; /* that are taken: others where some are left out */
+  const DataVisit *visit;
+  void *const *inputs;
+  char *message;
+} Filling;
+
+/* 0, or -1 with a message.  *reasons: of the examples that are to be left out, or NULL; the caller's. */
+static int make_field(const Filling *filling, int input, const DataExamples *examples, char *target,
+                      char ***reasons) {
+  const nnc_data *data = filling->data;
   const nnc_entry *entry = data->entry;
   const DataField *field = data->fields[input];
+  const DataTable *table = table_of(data, field);
   Making making = {.data = data,
-                   .table = table_of(data, field),
+                   .table = table,
                    .field = field,
                    .limit = entry->input_limits ? entry->input_limits[input] : 0,
                    .except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN,
                    .examples = examples,
-                   .visit = visit,
+                   .visit = filling->visit,
                    .target = target,
                    .mutex = PTHREAD_MUTEX_INITIALIZER,
                    .failed = -1,
-                   .message = message};
+                   .message = filling->message,
+                   .skips = data->skipped && table->source->skips && table->source->skips(table)};
   data_workers_run(data->workers, examples->count, &making, make_row);
+  *reasons = making.reasons;
   return making.failed < 0 ? 0 : -1;
+}
+
+/* --- rows that are left out ------------------------------------------------------------------- */
+
+/* The examples become a list of the batch's own, which can be changed; NULL after a message. */
+static uint32_t *own_list(const Filling *filling, uint32_t *own) {
+  DataExamples *examples = filling->examples;
+  if (own) return own;
+  uint32_t *list = malloc((size_t)examples->count * sizeof *list);
+  if (!list) {
+    DataContext context = {.message = filling->message};
+    data_fail_memory(&context, "a batch", examples->count * (int64_t)sizeof *list);
+    return NULL;
+  }
+  for (int64_t i = 0; i < examples->count; i++) list[i] = (uint32_t)example_at(examples, i);
+  examples->list = list;
+  return list;
+}
+
+/* Makes the fields up to `last` of one example of the batch again: 1, 0 when it is to be left out, or -1. */
+static int make_again(const Filling *filling, int64_t index, int last) {
+  const nnc_data *data = filling->data;
+  DataExamples one = {filling->examples->list + index, 0, 1};
+  for (int i = 0; i <= last; i++) {
+    const DataField *field = data->fields[i];
+    if (!field->is_made) continue;
+    char **reasons, *target = filling->inputs[i];
+    target += index * field->width * nnc_dtype_size(field->input->dtype);
+    int result = make_field(filling, i, &one, target, &reasons);
+    if (reasons) {
+      if (result == 0) nnc_skipped_add(data->skipped, *one.list, reasons[0]);
+      free(reasons[0]);
+      free(reasons);
+      return result;
+    }
+    if (result < 0) return -1;
+  }
+  return 1;
+}
+
+/* The next example of the set, in its order, that can be made stands in the place of one that cannot:
+ * which one depends on the files alone. */
+static int replace_example(const Filling *filling, uint32_t *list, int64_t index, int last,
+                           const char *reason) {
+  const nnc_data *data = filling->data;
+  nnc_skipped_add(data->skipped, list[index], reason);
+  for (int64_t tried = 1; tried < data->count; tried++) {
+    list[index] = (uint32_t)((list[index] + 1) % data->count);
+    int result = make_again(filling, index, last);
+    if (result != 0) return result < 0 ? -1 : 0;
+  }
+  DataContext context = {.message = filling->message};
+  return data_fail(&context, "none of %lld examples can be read: %s", (long long)data->count,
+                   reason);
+}
+
+/* One field of the batch; those before it are made again where an example is left out. */
+static int fill_field(const Filling *filling, int input, uint32_t **own) {
+  char **reasons;
+  int64_t count = filling->examples->count;
+  int result = make_field(filling, input, filling->examples, filling->inputs[input], &reasons);
+  if (reasons && result == 0) result = (*own = own_list(filling, *own)) ? 0 : -1;
+  for (int64_t i = 0; reasons && i < count; i++) {
+    if (reasons[i] && result == 0) result = replace_example(filling, *own, i, input, reasons[i]);
+    free(reasons[i]);
+  }
+  free(reasons);
+  return result;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
 int data_gather(const nnc_data *data, const DataExamples *examples, const DataVisit *visit,
                 void *const *inputs, char *message) {
-  for (int i = 0; i < data->entry->input_count; i++) {
+  DataExamples taken = *examples;
+  Filling filling = {data, &taken, visit, inputs, message};
+  uint32_t *own = NULL; /* the list of what is taken, where examples are left out */
+  int result = 0;
+  for (int i = 0; i < data->entry->input_count && result == 0; i++)
+    if (data->fields[i]->is_made) result = fill_field(&filling, i, &own);
+  for (int i = 0; i < data->entry->input_count && result == 0; i++) {
     const DataField *field = data->fields[i];
-    if (!field->is_made) gather_field(field, table_of(data, field)->reads, examples, inputs[i]);
-    else if (make_field(data, i, examples, visit, inputs[i], message) < 0) return -1;
+    if (!field->is_made) gather_field(field, table_of(data, field)->reads, &taken, inputs[i]);
   }
-  return 0;
+  free(own);
+  return result;
+}
+
+struct nnc_skipped *nnc_data_skipped(const nnc_data *data) {
+  return data->skipped;
 }
 
 int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
@@ -267,6 +374,7 @@ bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *sma
 void nnc_data_close(nnc_data *data) {
   if (!data) return;
   data_workers_close(data->workers);
+  nnc_skipped_close(data->skipped);
   for (int t = 0; t < data->table_count; t++) data_table_free(&data->tables[t]);
   free(data->tables);
   free(data->fields);

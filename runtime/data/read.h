@@ -37,6 +37,9 @@ bool nnc_data_rows(const nnc_data *data, nnc_rows *rows);
 /* What rows took that are made when they are read, since the set is open. */
 nnc_data_spent nnc_data_spend(const nnc_data *data);
 
+/* Rows that were left out; NULL: none may be. */
+struct nnc_skipped *nnc_data_skipped(const nnc_data *data);
+
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 
 /* Some examples of a set. */

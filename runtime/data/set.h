@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "data/class.h"
+#include "data/skipped.h"
 #include "data/table.h"
 
 struct nnc_data {
@@ -18,7 +19,8 @@ struct nnc_data {
   const nnc_model *model;
   struct DataWorkers *workers; /* NULL: no rows are made */
   bool always_draws; /* outside of training too: the set that is read there has the stages itself */
-  int prefetch;      /* -1: no prefetch stage */
+  nnc_skipped *skipped; /* rows that were left out; NULL: none may be */
+  int prefetch;         /* -1: no prefetch stage */
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "data/loader.h"
 #include "data/read.h"
 #include "data/session_data.h"
+#include "data/skipped.h"
 #include "os/clock.h"
 #include "os/message.h"
 
@@ -162,6 +163,7 @@ bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps, bool 
 
 void nnc_trial_close(nnc_trial *trial) {
   nnc_loader_close(trial->loader);
+  if (trial->data) nnc_skipped_tell(nnc_data_skipped(trial->data));
   nnc_data_close(trial->data);
   nnc_feed_close(&trial->feed);
   nnc_feed_close(&trial->accumulate_feed);

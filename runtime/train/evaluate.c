@@ -8,6 +8,7 @@
 
 #include "core/session.h"
 #include "core/tally.h"
+#include "data/skipped.h"
 #include "data/read.h"
 #include "data/session_data.h"
 #include "os/message.h"
@@ -159,6 +160,7 @@ bool nnc_evaluator_run(nnc_evaluator *evaluator, int index, double *metrics) {
   nnc_streams_start(session);
   bool finished = run_set(evaluator, evaluator->sets[index].data);
   nnc_streams_restore(session);
+  nnc_skipped_tell(nnc_data_skipped(evaluator->sets[index].data));
   if (finished)
     nnc_tally_metrics(&evaluator->tally, session->model, &session->model->eval, metrics);
   return finished;

@@ -9,6 +9,7 @@
 #include "core/session.h"
 #include "core/tally.h"
 #include "data/loader.h"
+#include "data/skipped.h"
 #include "os/assert.h"
 #include "os/message.h"
 #include "os/stop.h"
@@ -183,6 +184,7 @@ static int run_steps(Trainer *trainer) {
       return settle_all(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
     advance(trainer);
     trainer->has_stepped = true;
+    if (trainer->data) nnc_skipped_tell(nnc_data_skipped(trainer->data));
     bool shows = nnc_progress_is_due(&trainer->progress);
     if (trainer->has_failed || (shows && !settle_all(trainer))) return NNC_EXIT_FAILURE;
     nnc_trainer_show_step(trainer);

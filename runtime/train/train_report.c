@@ -15,6 +15,7 @@
 #include "os/message.h"
 #include "core/number.h"
 #include "core/plateau.h"
+#include "data/skipped.h"
 
 static const double report_save_interval = 10, save_interval = 600, report_show_interval = 0.25;
 static const double minute = 60;
@@ -51,6 +52,20 @@ static void put_steer(FILE *file, const nnc_steer *steer) {
   if (nnc_steer_stops(steer)) fputs(",\"stopped\":\"patience\"", file);
 }
 
+/* Files that were left out since the line before, of the sets that have some. */
+static void put_skipped(FILE *file, const Trainer *trainer) {
+  const nnc_evaluator *evaluator = &trainer->evaluator;
+  bool is_open = false;
+  for (int i = -1; i < evaluator->count; i++) {
+    const nnc_data *data = i < 0 ? trainer->data : evaluator->sets[i].data;
+    if (!data || nnc_skipped_count(nnc_data_skipped(data)) == 0) continue;
+    fputs(is_open ? "," : ",\"skipped\":{", file);
+    nnc_skipped_put(nnc_data_skipped(data), i < 0 ? "train" : evaluator->sets[i].name, file);
+    is_open = true;
+  }
+  if (is_open) fputc('}', file);
+}
+
 static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
   fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
@@ -64,6 +79,7 @@ static void write_log_line(FILE *file, void *context) {
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
   put_steer(file, &trainer->session->steer);
+  put_skipped(file, trainer);
   fputc('}', file);
 }
 

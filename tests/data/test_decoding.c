@@ -317,12 +317,135 @@ static void test_notes_that_are_none(void **state) {
     }
 }
 
+/* --- damaged files ---------------------------------------------------------------------------- */
+
+/* What a file shows through a view of the part, or a message: 0 or -1, and never a crash. */
+static int show(const unsigned char *bytes, size_t size, const PicturePart *part,
+                unsigned char *planes) {
+  char message[NNC_MESSAGE] = "";
+  DataContext context = {.message = message};
+  PictureFile file;
+  unsigned char *copy = malloc(size + 1); /* of just this size: a step beyond is noticed */
+  unsigned char *held = realloc(copy, size ? size : 1);
+  memcpy(held, bytes, size);
+  int result = data_picture_look(&context, "a", held, size, &file);
+  if (result == 0 && file.height >= 40 && file.width >= 50) {
+    PictureView view = data_view_file(&file, 3, &scratch);
+    data_view_crop(&view, *part);
+    result = data_view_finish(&view, planes);
+  } else if (result == 0) {
+    result = -1; /* the damage is in the size; the stages tell of it */
+    snprintf(message, sizeof message, "a: small");
+  }
+  if (result < 0) assert_true(strncmp(message, "a: ", 3) == 0 && message[3]);
+  free(held);
+  return result;
+}
+
+/* A file that is cut off before `end`, the first byte after the pixels', is an error, whichever part of the
+ * picture is kept; beyond that it is, or the picture is right. */
+static void check_cuts(const unsigned char *bytes, size_t size, size_t end) {
+  static const PicturePart parts[] = {
+      {0, 0, 40, 50}, {0, 0, 8, 9}, {13, 20, 9, 11}, {32, 40, 8, 10}};
+  static unsigned char whole[3 * 40 * 50], found[3 * 40 * 50];
+  for (int p = 0; p < 4; p++) {
+    size_t length = (size_t)(3 * parts[p].height * parts[p].width);
+    assert_int_equal(show(bytes, size, &parts[p], whole), 0);
+    for (size_t cut = 0; cut < size; cut++) {
+      bool is_shown = show(bytes, cut, &parts[p], found) == 0;
+      if (is_shown) assert_true(cut >= end && memcmp(found, whole, length) == 0);
+    }
+  }
+}
+
+/* Bytes changed at random: an error, or some picture. */
+static void check_changes(const unsigned char *bytes, size_t size, int count) {
+  static unsigned char found[3 * 40 * 50], other[65536];
+  uint32_t bits = 3;
+  assert_true(size <= sizeof other);
+  for (int i = 0; i < count; i++) {
+    memcpy(other, bytes, size);
+    for (int k = 0; k <= i % 4; k++) {
+      bits = bits * 1664525 + 1013904223;
+      size_t at = (bits >> 8) % size;
+      other[at] = (unsigned char)(i % 3 == 0 ? 255 : bits >> 5);
+    }
+    show(other, size, &(PicturePart){3, 4, 30, 31}, found);
+  }
+}
+
+static void test_damaged_jpeg_files(void **state) {
+  (void)state;
+  unsigned char *pixels = draw(40, 50, 3, 60);
+  for (int way = 0; way < 6; way++) {
+    Coding coding = {1 + way % 2,
+                     1 + way / 2 % 2,
+                     .is_progressive = way >= 3,
+                     .restarts = way % 3 == 2 ? 2 : 0,
+                     .quality = 60,
+                     .orientation = way};
+    size_t size;
+    unsigned char *bytes = encode(pixels, 40, 50, &coding, &size);
+    if (way < 5) check_cuts(bytes, size, size); /* turned, the part would be another */
+    check_changes(bytes, size, 1500);
+    free(bytes);
+  }
+  free(pixels);
+}
+
+static void test_damaged_png_files(void **state) {
+  (void)state;
+  static unsigned char png[65536];
+  unsigned char *pixels = draw(40, 50, 4, 60);
+  static const png_uint_32 formats[] = {PNG_FORMAT_RGB, PNG_FORMAT_RGBA, PNG_FORMAT_GRAY};
+  for (int f = 0; f < 3; f++) {
+    png_image image = {
+        .version = PNG_IMAGE_VERSION, .width = 50, .height = 40, .format = formats[f]};
+    png_alloc_size_t size = sizeof png;
+    assert_true(png_image_write_to_memory(&image, png, &size, 0, pixels, 0, NULL));
+    check_cuts(png, size, size - 16); /* the last chunk, and the checksum before it */
+    check_changes(png, size, 1500);
+  }
+  free(pixels);
+}
+
+/* The smallest and the widest; what claims more than there is, or than there may be. */
+static void test_extreme_sizes(void **state) {
+  (void)state;
+  static const int shapes[][2] = {{1, 1}, {1, 65000}, {65000, 1}, {3, 65500}};
+  for (int s = 0; s < 4; s++) {
+    Coding coding = {2, 2, .quality = 75};
+    int height = shapes[s][0], width = shapes[s][1];
+    unsigned char *pixels = draw(height, width, 3, 20);
+    size_t size;
+    unsigned char *bytes = encode(pixels, height, width, &coding, &size);
+    Seen seen;
+    static unsigned char planes[3 * 9 * 9];
+    look(&seen, bytes, size);
+    assert_true(seen.file.height == height && seen.file.width == width);
+    PictureView view = data_view_file(&seen.file, 3, &scratch);
+    assert_int_equal(data_view_scale(&view, 9, 9), 0);
+    assert_int_equal(data_view_finish(&view, planes), 0);
+    for (size_t i = 0; i + 9 < size; i++) /* the start of the frame: more rows than there are */
+      if (bytes[i] == 0xff && bytes[i + 1] == 0xc0) memcpy(bytes + i + 5, "\x20\0\x20\0", 4);
+    look(&seen, bytes, size);
+    view = data_view_file(&seen.file, 3, &scratch);
+    assert_int_equal(data_view_scale(&view, 9, 9), 0);
+    assert_int_equal(data_view_finish(&view, planes), -1);
+    free(bytes);
+    free(pixels);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parts_have_the_bits_of_the_whole),
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_turned_pictures),
       cmocka_unit_test(test_notes_that_are_none),
+      cmocka_unit_test(test_damaged_jpeg_files),
+      cmocka_unit_test(test_damaged_png_files),
+      cmocka_unit_test(test_extreme_sizes),
   };
   return cmocka_run_group_tests(tests, NULL, release);
 }

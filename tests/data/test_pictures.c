@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "data/skipped.h"
 #include "support.h"
 #include "nnc_half.h"
 
@@ -478,6 +479,53 @@ static void test_damaged_pictures(void **state) {
   expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the PNG: read beyond end of data");
 }
 
+/* In place of a picture that cannot be read stands the next that can, with its class; whatever the
+ * threads and whichever epoch.  Where none can be read, that is an error. */
+static void test_pictures_that_are_skipped(void **state) {
+  (void)state;
+#define SKIPS(n)                                                                                   \
+  PIPELINE(XY, FOLDER(THREADS(n), ARG("on_error", STR("skip"))), CROP(center_crop, 8, 10))
+  nnc_model model = MODEL(1, SET("train", SKIPS(3)), SET("one", SKIPS(1)));
+  nnc_entry entry = ENTRY_OF(NNC_F32, 1, 3, 8, 10);
+  nnc_fitted fitted = {0};
+  static float whole[4][240], x[4][240];
+  int32_t y[4];
+  char message[NNC_MESSAGE] = "";
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  read_well(data, 0, 4, (void *[]){whole, y});
+  assert_int_equal(nnc_skipped_count(nnc_data_skipped(data)), 0);
+  nnc_data_close(data);
+  write_text("t/a/grey.jpeg", "no picture"); /* example 1 of 4: the first of class b is next */
+  write_text("t/b/2.jpg", "nor this");       /* example 3: the first of all is next */
+  static const int taken[] = {0, 2, 2, 0}, classes[] = {0, 1, 1, 0};
+  for (int s = 0; s < 2; s++) {
+    data = open_well(&model, s ? "one" : "train", &entry, &fitted);
+    for (int again = 0; again < 2; again++) {
+      read_well(data, 0, 4, (void *[]){x, y});
+      for (int i = 0; i < 4; i++) {
+        assert_memory_equal(x[i], whole[taken[i]], sizeof x[i]);
+        assert_int_equal(y[i], classes[i]);
+      }
+    }
+    read_well(data, 3, 1, (void *[]){x, y});
+    assert_int_equal(y[0], 0);
+    assert_int_equal(nnc_skipped_count(nnc_data_skipped(data)), 2);
+    nnc_data_close(data);
+  }
+  write_text("t/a/big.PNG", "");
+  write_text("t/b/1.png", "x");
+  data = open_well(&model, "train", &entry, &fitted);
+  assert_int_equal(nnc_data_read(data, 1, 2, (void *[]){x, y}, message), -1);
+  assert_non_null(strstr(message, "none of 4 examples can be read: "));
+  assert_non_null(strstr(message, "t/a/grey.jpeg: neither a JPEG nor a PNG file"));
+  nnc_data_close(data);
+  nnc_model wrong = MODEL(
+      1, SET("train", PIPELINE(XY, FOLDER(ARG("on_error", STR("ignore"))), CROP(resize, 8, 10))));
+  expect_failure(&wrong, "train", &entry,
+                 "test.net:3:9: image_folder takes on_error = \"stop\" or \"skip\"");
+  nnc_fitted_free(&fitted);
+}
+
 static unsigned char *byte_of(uint32_t number, unsigned char bytes[4]) {
   for (int i = 0; i < 4; i++) bytes[i] = (unsigned char)(number >> (24 - 8 * i));
   return bytes;
@@ -580,6 +628,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_a_part_of_pictures_beside_one_of_a_table, enter_folders,
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_files, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_pictures_that_are_skipped, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_claims_of_too_many_pixels, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_mistakes, enter_folders, leave_folders),

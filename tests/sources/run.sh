@@ -81,6 +81,25 @@ check_status "profile has the threads" 0 'Beside it [0-9]+ threads? of the data 
 check_status "profile has them in JSON" 0 '"loading_threads":[1-9][0-9]*,"loading_ms":[0-9.e-]+' ./drawn profile --json --data . --steps 4
 expect "synthetic inputs wait for nothing" "$(./drawn bench --steps 4 | grep -c data_wait)" 0
 check_status "the data alone" 0 '"examples":8,"data_threads":[1-9].*"read_ms":.*"decode_ms":.*"scale_ms":.*"convert_ms":' ./drawn bench --data-only --data . --steps 4
+# Pictures that cannot be read: the run stops with their name, or leaves them out and tells.
+sed 's/image_folder("train")/image_folder("hurt", on_error = "skip")/; s/random_flip }/random_flip | prefetch(0) }\ndata val { image = image_folder("hurt", on_error = "skip") | center_crop(8) }/' drawn.net > skips.net
+sed 's/, on_error = "skip"//' skips.net > stops.net
+cp -r train hurt; head -c 45 train/a/1.png > hurt/a/1.png; echo nothing > hurt/b/5.png
+for program in skips stops; do check "$program: compile" "$build/bin/nnc" $program.net -o $program; done
+check_status "a damaged picture stops the run" 1 'hurt/(a/1|b/5)[.]png: ' ./stops --epochs 3 --out stops.out
+check_status "or is told" 0 'warning: .*hurt/a/1[.]png: cannot decode the PNG: .*; it is skipped' ./skips --epochs 3 --out skips.out
+expect "once a set" "$(./skips --epochs 3 --out more.out 2>&1 | grep -c 'it is skipped')" 4
+skipped() { sed -E 's/.*"skipped"/"skipped"/; s/cannot decode[^"]*/?/g; s/neither[^"]*/?/g' skips.out/log.jsonl; }
+files='"hurt/a/1.png: ?","hurt/b/5.png: ?"' turned='"hurt/b/5.png: ?","hurt/a/1.png: ?"' none='{"count":2,"files":[]}'
+expect "the log has the names" "$(skipped | head -n 1 | sed "s|$turned|$files|")" \
+  "\"skipped\":{\"train\":{\"count\":2,\"files\":[$files]},\"val\":{\"count\":2,\"files\":[$files]}}}"
+expect "each once" "$(skipped | tail -n 1)" "\"skipped\":{\"train\":$none,\"val\":$none}}"
+./skips --epochs 2 --out parts.out --quiet 2>&- && ./skips --epochs 3 --resume --out parts.out --quiet 2>&-
+./skips --epochs 3 --threads 1 --out alone.out --quiet 2>&-
+metrics() { grep -oE '"(train|val)/loss":[^,}]*' "$1/log.jsonl"; }
+expect "resumed, the same" "$(metrics parts.out)" "$(metrics skips.out)"
+expect "with one thread, the same" "$(metrics alone.out)" "$(metrics skips.out)"
+check "and the same weights" cmp skips.out/checkpoint.safetensors parts.out/checkpoint.safetensors
 once=$(./middle predict --out middle.out wide.png 2>&1)
 expect "the same file, the same answer" "$(./drawn predict --out drawn.out wide.png wide.png wide.png 2>&1)" "$once
 $once

@@ -172,9 +172,10 @@ const Builtin builtins_words[] = {
            "Windows over the token ids of a binary file, as of text; type \"u16\" or \"u32\"."
            "  [n, length]"
            " Example: data val { token, next = token_stream(\"tokens.bin\", length = 64) }"),
-    SOURCE("image_folder", "image_folder(folder, workers = 0)",
+    SOURCE("image_folder", "image_folder(folder, workers = 0, on_error = \"stop\")",
            "JPEG and PNG pictures in a folder for each class, decoded by `workers` threads; the "
-           "second field is the class.  [n, channels, height, width]"
+           "second field is the class. What cannot be read stops the run or, with \"skip\", is "
+           "left out.  [n, channels, height, width]"
            " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
            "center_crop(16) }"),
     SOURCE("files", "files(workers = 0)",
