@@ -67,7 +67,7 @@ struct Node {
 typedef enum OutputKind {
   OUTPUT_STORE,       /* the new value of parameter or state `name` at the end of the step */
   OUTPUT_ACCUMULATOR, /* a scalar that the host combines over batches; `name` is its own */
-  OUTPUT_RESULT,      /* a named result of predict */
+  OUTPUT_RESULT,      /* a named result of predict; in evaluation what is known of classes */
   OUTPUT_SCALAR,      /* a host scalar computed by ENTRY_HOST or ENTRY_FINISH */
   OUTPUT_KIND_COUNT
 } OutputKind;

@@ -180,11 +180,17 @@ typedef struct RunConfig {
   int64_t seed;
   int64_t keep;                                  /* the last checkpoints that are kept */
   int64_t save_steps, save_epochs, save_minutes; /* one of them at most; 0: not given */
-  DType precision;                               /* default float */
+  /* how many scores of classes there are; where it is one, evaluation gives the results below */
+  int64_t class_losses;
+  DType precision; /* default float */
   /* precision = tf32: contractions and convolutions of f32 may round their operands */
   bool allows_tf32;
   ScanChoice scans;
 } RunConfig;
+
+/* Results of evaluation, an example a row: scores of classes, and the true class, -1 where it does not count. */
+#define MODULE_CLASS_SCORES "classified:scores"
+#define MODULE_CLASS_LABEL "classified:label"
 
 struct Target; /* target/target.h */
 

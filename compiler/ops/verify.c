@@ -47,6 +47,7 @@ enum {
   LEAVES_HOST = LEAF_BIT(LEAF_NONE) | LEAF_BIT(LEAF_SCALAR) | LEAF_BIT(LEAF_CONSTANT),
   LEAVES_DEVICE = LEAVES_HOST | LEAF_BIT(LEAF_INPUT) | LEAF_BIT(LEAF_PARAM) | LEAF_BIT(LEAF_STATE),
   OUTPUTS_TRAIN = OUTPUT_BIT(OUTPUT_STORE) | OUTPUT_BIT(OUTPUT_ACCUMULATOR),
+  OUTPUTS_EVAL = OUTPUTS_TRAIN | OUTPUT_BIT(OUTPUT_RESULT),
 };
 
 static const EntryRules entry_rules[ENTRY_COUNT] = {
@@ -54,9 +55,9 @@ static const EntryRules entry_rules[ENTRY_COUNT] = {
     [ENTRY_HOST] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
     [ENTRY_TRAIN] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
     [ENTRY_ACCUMULATE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
-    [ENTRY_EVAL] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN, .stores_streams_only = true},
+    [ENTRY_EVAL] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_EVAL, .stores_streams_only = true},
     [ENTRY_EVAL_ONE] = {.leaves = LEAVES_DEVICE,
-                        .outputs = OUTPUTS_TRAIN,
+                        .outputs = OUTPUTS_EVAL,
                         .stores_streams_only = true},
     [ENTRY_PREDICT] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
     [ENTRY_FINISH] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},

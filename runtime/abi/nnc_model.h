@@ -261,6 +261,11 @@ typedef struct nnc_model {
   const char *const *metric_names;
   void (*finish)(const double *accumulators, double *metrics);
 
+  /* Scores of classes that losses have, and the true ones: where it is one, the results of eval and eval_one are the
+   * scores, [batch, classes] or of two classes [batch], and the labels. */
+  int64_t class_losses;
+  const char *class_input; /* the input that the labels come from; NULL: they are computed */
+
   int data_set_count;
   const nnc_data_set *data_sets;
 
@@ -272,7 +277,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 11 };
+enum { NNC_MODEL_ABI = 12 };
 
 extern nnc_model nnc_the_model;
 

@@ -67,6 +67,12 @@ static const Option options_table[] = {
      "stop after N reports without an improvement; 0: never"},
     {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_EXPORT, 0, NULL,
      "take OUT/best.safetensors instead of the last checkpoint"},
+    {"confusion", 0, KIND_FLAG, FIELD(confusion), NNC_EVAL, 0, NULL,
+     "print how many examples of each class were taken for which"},
+    {"per-class", 0, KIND_FLAG, FIELD(per_class), NNC_EVAL, 0, NULL,
+     "print precision, recall, F1, AUC and average precision of each class"},
+    {"wrong", 0, KIND_COUNT, FIELD(wrong), NNC_EVAL, 1, "N",
+     "print the N most confidently wrong examples"},
     {"validate-every", 0, KIND_COUNT, FIELD(validate_every), TRAINS, 0, "N",
      "validate each N steps; 0: after each epoch"},
     {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
@@ -373,6 +379,10 @@ static int check(const Parse *parse) {
     nnc_error("--best and --init each name a checkpoint; give one");
     return NNC_EXIT_USAGE;
   }
+  if (options->wrong > NNC_MOST_WRONG) {
+    nnc_error("--wrong: at most %d", NNC_MOST_WRONG);
+    return NNC_EXIT_USAGE;
+  }
   if (options->keep > NNC_MOST_KEPT) {
     nnc_error("--keep: at most %d", NNC_MOST_KEPT);
     return NNC_EXIT_USAGE;
@@ -409,6 +419,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .jobs = -1,
                            .patience = -1,
                            .keep = -1,
+                           .wrong = -1,
                            .arguments = argv};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,

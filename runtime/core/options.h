@@ -8,7 +8,10 @@
 #include "core/setting.h"
 #include "os/exit.h"
 
-enum { NNC_MOST_KEPT = 1000 }; /* checkpoints beside the newest */
+enum {
+  NNC_MOST_KEPT = 1000,   /* checkpoints beside the newest */
+  NNC_MOST_WRONG = 100000 /* examples that eval lists */
+};
 
 enum nnc_command_bit {
   NNC_TRAIN = 1,
@@ -43,10 +46,11 @@ struct nnc_options {
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
-      jobs, patience, keep; /* -1: not given; yes is 1 */
+      jobs, patience, keep, wrong; /* -1: not given; yes is 1 */
   nnc_interval save_every;
   uint64_t seed;
-  bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, best, help, version;
+  bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, best, confusion, per_class,
+      help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

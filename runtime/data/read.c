@@ -380,3 +380,14 @@ void nnc_data_close(nnc_data *data) {
   free(data->fields);
   free(data);
 }
+
+const char *nnc_data_row_name(const nnc_data *data, int64_t example) {
+  NNC_ASSERT(example >= 0 && example < data->count);
+  DataExamples one = {.first = example, .count = 1};
+  for (int i = 0; i < data->table_count; i++) {
+    const DataTable *table = &data->tables[i];
+    if (!table->source->row_name) continue;
+    return table->source->row_name(table, row_of(table, &one, 0));
+  }
+  return NULL;
+}

@@ -34,6 +34,9 @@ int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *cons
  * rows are made when they are read. */
 bool nnc_data_rows(const nnc_data *data, nnc_rows *rows);
 
+/* The file that example number `example` was made of; NULL where it has none of its own. */
+const char *nnc_data_row_name(const nnc_data *data, int64_t example);
+
 /* What rows took that are made when they are read, since the set is open. */
 nnc_data_spent nnc_data_spend(const nnc_data *data);
 

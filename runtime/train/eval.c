@@ -10,6 +10,7 @@
 #include "os/message.h"
 #include "os/printable.h"
 #include "train/checkpoint.h"
+#include "train/classes.h"
 #include "train/commands.h"
 #include "train/evaluate.h"
 
@@ -25,7 +26,6 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
     fputc(':', stdout);
     nnc_json_put_number(stdout, metrics[i]);
   }
-  puts("}");
 }
 
 static void print_head(const nnc_model *model) {
@@ -51,6 +51,29 @@ static void set_scalars(nnc_session *session, const nnc_position *position) {
                    nnc_checkpoint_length(model, position), per_epoch);
 }
 
+static bool wants_classes(const nnc_options *options) {
+  return options->confusion || options->per_class || options->wrong > 0;
+}
+
+/* One set; false after a message. */
+static bool evaluate_set(nnc_evaluator *evaluator, int i, const nnc_position *position,
+                         double *metrics, bool as_json) {
+  const nnc_model *model = evaluator->session->model;
+  const nnc_eval_set *set = &evaluator->sets[i];
+  nnc_classes *classes = evaluator->looker;
+  if (classes && !nnc_classes_start(classes, set->data)) return false;
+  if (!nnc_evaluator_run(evaluator, i, metrics) && evaluator->has_failed) return false;
+  if (!as_json) {
+    if (classes && i > 0) print_head(model);
+    print_row(model, set, metrics);
+    return !classes || nnc_classes_print(classes, set->data);
+  }
+  print_json(model, set, position->step, metrics);
+  bool good = !classes || nnc_classes_put_json(classes, set->data);
+  puts("}");
+  return good;
+}
+
 static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position, bool as_json) {
   const nnc_model *model = evaluator->session->model;
   double *metrics = calloc((size_t)model->metric_count + 1, sizeof *metrics);
@@ -61,12 +84,10 @@ static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position,
   set_scalars(evaluator->session, position);
   if (!as_json) print_head(model);
   for (int i = 0; i < evaluator->count; i++) {
-    if (!nnc_evaluator_run(evaluator, i, metrics) && evaluator->has_failed) {
+    if (!evaluate_set(evaluator, i, position, metrics, as_json)) {
       free(metrics);
       return false;
     }
-    if (as_json) print_json(model, &evaluator->sets[i], position->step, metrics);
-    else print_row(model, &evaluator->sets[i], metrics);
   }
   free(metrics);
   if (fflush(stdout) == 0 && !ferror(stdout)) return true;
@@ -74,21 +95,33 @@ static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position,
   return false;
 }
 
-static bool evaluate(nnc_session *session) {
+/* `classes` looks at all examples; NULL: nobody does. */
+static bool evaluate_with(nnc_session *session, nnc_classes *classes) {
   const nnc_options *options = session->options;
   nnc_evaluator evaluator;
   nnc_position position;
-  if (!session->model->eval.run) {
-    nnc_error("%s has no loss to evaluate", session->model->file);
-    return false;
-  }
   if (!nnc_checkpoint_load(session, &position)) return false;
   if (!nnc_evaluator_open(&evaluator, session, options->argument_count, options->arguments))
     return false;
+  evaluator.looker = classes;
+  evaluator.look = classes ? nnc_classes_look : NULL;
   bool good = evaluator.count > 0;
   if (good) good = evaluate_all(&evaluator, &position, options->json || !isatty(STDOUT_FILENO));
   else nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
   nnc_evaluator_close(&evaluator);
+  return good;
+}
+
+static bool evaluate(nnc_session *session) {
+  nnc_classes classes = {0};
+  bool wants = wants_classes(session->options);
+  if (!session->model->eval.run) {
+    nnc_error("%s has no loss to evaluate", session->model->file);
+    return false;
+  }
+  if (wants && !nnc_classes_open(&classes, session)) return false;
+  bool good = evaluate_with(session, wants ? &classes : NULL);
+  nnc_classes_close(&classes);
   return good;
 }
 

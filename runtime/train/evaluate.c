@@ -134,6 +134,7 @@ static bool run_examples(nnc_evaluator *evaluator, const nnc_data *data, const n
   }
   nnc_session_run(session, entry, 0, first);
   nnc_tally_add(&evaluator->tally, entry, session->device);
+  if (evaluator->look) evaluator->look(evaluator->looker, entry, first);
   return true;
 }
 

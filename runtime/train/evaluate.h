@@ -18,6 +18,9 @@ typedef struct nnc_evaluator {
   nnc_eval_set *sets;
   nnc_feed batch_feed, one_feed; /* of eval and eval_one */
   nnc_tally tally;
+  /* called after each run of an entry, with the number of its first example; NULL: nobody looks */
+  void (*look)(void *context, const nnc_entry *entry, int64_t first);
+  void *looker;    /* its context */
   bool has_failed; /* an example could not be read; the message was given */
 } nnc_evaluator;
 

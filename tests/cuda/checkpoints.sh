@@ -70,7 +70,7 @@ killed() {
 
 # What a run keeps, and when it stops: killed ones are as those that were not.
 steering() {
-  local out
+  local part
   write_digits
   sed -i 's/^  metrics .*/&\n  save = best(test.loss, keep = 2)\n  keep = 2\n  stop = patience(2, test.accuracy, "max", threshold = 0.02)/; s/validate .*/validate = 7 steps/' "$here/digits.net"
   check "digits of CUDA" "$nnc" "${cuda[@]}" "$here/digits.net" -o "$here/cuda"
@@ -82,6 +82,13 @@ steering() {
   NNC_EMULATOR_ASYNC=late run_digits cuda parts --resume --steps 160
   same_run "stopped in parts" whole parts
   check "the same files are kept" diff -r -x log.jsonl "$here/whole" "$here/parts"
+  for part in whole parts; do
+    "$here/cuda" eval --json --confusion --per-class --wrong 5 --data "$here/data" --out "$here/$part" --quiet >"$here/$part.json"
+  done
+  same_files "classes" "$here/whole.json" "$here/parts.json"
+  check "$nnc: digits of C" "$nnc" "$here/digits.net" -o "$here/c"
+  "$here/c" eval --json --confusion --data "$here/data" --init "$here/whole/checkpoint.safetensors" --quiet >"$here/c.json"
+  same_files "the confusion of C" <(grep -o "\"confusion\":[][0-9,]*]]" "$here/c.json") <(grep -o "\"confusion\":[][0-9,]*]]" "$here/whole.json")
   check "eval --best" "$here/cuda" eval --best --data "$here/data" --out "$here/parts" --quiet
 }
 

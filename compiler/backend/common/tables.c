@@ -419,6 +419,28 @@ static void emit_options(Emitter *emitter) {
   code_close_list(code);
 }
 
+/* The input that the true classes come from as they are. */
+static const char *class_input(const Module *module) {
+  const Graph *graph = module->entries[ENTRY_EVAL];
+  for (int i = 0; graph && i < graph->outputs.count; i++) {
+    const Output *output = &graph->outputs.items[i];
+    if (output->kind != OUTPUT_RESULT || strcmp(output->name, MODULE_CLASS_LABEL) != 0) continue;
+    const Node *node = output->node;
+    while (node->op == OP_CAST || node->op == OP_RESHAPE || node->op == OP_WHERE)
+      node = node->operands[node->op == OP_WHERE ? 2 : 0]; /* -1 where it does not count */
+    return node->op == OP_INPUT ? node_string(node, ATTR_NAME) : NULL;
+  }
+  return NULL;
+}
+
+static void emit_classes(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  const char *input = class_input(module);
+  if (module->run.class_losses > 0)
+    code_line(&emitter->code, ".class_losses = %lld,", (long long)module->run.class_losses);
+  if (input) code_line(&emitter->code, ".class_input = %s,", quoted(emitter, input));
+}
+
 static void emit_saves(Code *code, const RunConfig *run) {
   const struct {
     const char *name;
@@ -486,6 +508,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
   code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
   emit_saves(code, &module->run);
+  emit_classes(emitter);
   code_close_list(code);
 }
 

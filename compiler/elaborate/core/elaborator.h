@@ -67,6 +67,13 @@ typedef struct FrozenGroup {
   bool frozen;
 } FrozenGroup;
 
+/* Scores of classes and the true ones, as `classified` was told; rows of results, and where they come from. */
+typedef struct Classified {
+  const Node *origin, *truth;
+  Node *scores, *label;
+  bool is_own; /* said by the program itself, not by a loss of the library */
+} Classified;
+
 typedef struct Trace {
   EntryKind entry;
   bool training;
@@ -77,8 +84,9 @@ typedef struct Trace {
   Scope *slot_names;   /* by path: symbols with a slot */
   Scope *keys;         /* random keys given out */
   VEC(Output) results; /* predict */
-  TrainPlan *train;    /* NULL until the block is reached */
-  bool knows_frozen;   /* the groups below were looked up */
+  VEC(Classified) classified;
+  TrainPlan *train;  /* NULL until the block is reached */
+  bool knows_frozen; /* the groups below were looked up */
   VEC(FrozenGroup) frozen_groups;
   int64_t statements; /* executed, and rounds of loops */
   int64_t elements;   /* of lists made */

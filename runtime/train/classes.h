@@ -1,0 +1,55 @@
+/* eval --confusion, --per-class, --wrong: what a set's examples were taken for, class by class. The scores and the
+ * true classes are results of the eval entries, where the compiler knows them (nnc_model.class_losses). */
+#ifndef NNC_CLASSES_H
+#define NNC_CLASSES_H
+
+#include "core/options.h"
+#include "core/session.h"
+#include "data/read.h"
+#include "train/ranking.h"
+
+/* An example that was taken for another class. */
+typedef struct nnc_wrong {
+  int64_t number; /* in the set, from 0 */
+  int32_t label, guess;
+  double confidence; /* the probability of the guess */
+} nnc_wrong;
+
+typedef struct nnc_classes {
+  nnc_session *session;
+  const nnc_options *options;
+  bool is_binary;            /* one score an example */
+  int64_t count;             /* of classes */
+  char *rows;                /* a batch of scores, then of labels, as the device has them */
+  double *odds;              /* of one example: the logarithm of p / (1 - p) of each class */
+  int64_t *confusion;        /* [true][guess] */
+  double *kept;              /* log-odds of all examples, for the rankings; NULL: not wanted */
+  int32_t *labels;           /* of all examples; likewise */
+  int64_t examples, ignored; /* counted; left out, since their label says so */
+  nnc_wrong *wrong;          /* the most confident first */
+  int64_t wrong_count;
+} nnc_classes;
+
+enum { NNC_MOST_CLASSES = 4096 };
+
+/* False after a message: where the model does not know its classes. */
+bool nnc_classes_open(nnc_classes *classes, nnc_session *session);
+void nnc_classes_close(nnc_classes *classes);
+/* Before a set is evaluated; false after a message. */
+bool nnc_classes_start(nnc_classes *classes, const nnc_data *data);
+/* After each run of an eval entry whose first example has that number; `context` is the nnc_classes. */
+void nnc_classes_look(void *context, const nnc_entry *entry, int64_t first);
+
+/* Precision, recall, F1 and the rankings of one class, or their means. */
+typedef struct nnc_class_scores {
+  double precision, recall, f1, auc, average;
+  int64_t support;
+} nnc_class_scores;
+nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class, nnc_ranked *room);
+double nnc_classes_accuracy(const nnc_classes *classes);
+
+/* classes_text.c: tables, or members of an open JSON object, as the options say; false: no memory. */
+bool nnc_classes_print(const nnc_classes *classes, const nnc_data *data);
+bool nnc_classes_put_json(const nnc_classes *classes, const nnc_data *data);
+
+#endif

@@ -1,0 +1,290 @@
+"""What eval tells of classes, against plain Python, and against what scikit-learn says of the same scores.
+
+    classes.py BUILD FOLDER EXPECTED.json       EXPECTED: made by make.py, of the scores of `draw` below
+
+The programs have the scores as inputs, so all that eval computes of them is known beforehand. The sets have 103
+examples, in batches of 10."""
+import json, math, os, pty, random, re, struct, subprocess, sys
+
+EXAMPLES = 103
+
+
+def draw(name):
+    """Scores and labels of each case, the same in make.py: numbers that f32 holds."""
+    random_ = random.Random(name)
+    classes = {"three": 3, "ties": 4, "missing": 5}.get(name, 2)
+    labels = [random_.randrange(classes if name != "missing" else classes - 1) for _ in range(EXAMPLES)]
+    step = 4 if name == "ties" else 256
+
+    def score(is_true):
+        return round((random_.gauss(0, 1.5) + 1.5 * is_true) * step) / step
+
+    if name in ("binary", "column"):
+        return [score(label) - 0.75 for label in labels], labels
+    return [[score(label == c) for c in range(classes)] for label in labels], labels
+
+
+CASES = ("three", "ties", "missing", "binary", "column")
+passed = failed = 0
+
+
+def check(name, good, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"FAIL {name}{': ' if detail != '' else ''}{str(detail)[:1500]}")
+
+
+def run(*words):
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+def on_terminal(*words):
+    """What a command prints on a terminal."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=child, stderr=subprocess.PIPE)
+    os.close(child)
+    text = b""
+    while True:
+        try:
+            piece = os.read(parent, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(parent)
+    return process.wait(), text.decode().replace("\r\n", "\n") + process.stderr.read().decode()
+
+
+def write_npy(path, kind, shape, values):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{len(values)}{'f' if kind == '<f4' else 'i'}", *values))
+
+
+def make_program(name, loss, scores_type, label_type, extra=""):
+    with open(f"{name}.net", "w") as file:
+        file.write(f"""const batch = 10
+data train {{ s, y = npy("{name}.s.npy", "{name}.y.npy") }}
+data test {{ s, y = npy("{name}.s.npy", "{name}.y.npy") }}
+input s : f32{scores_type}
+input y : {label_type}
+param w = 1.0
+z = s * w
+{extra}
+loss = {loss}
+train {{ minimize = loss, optimizer = sgd(lr = 0), epochs = 1 }}
+""")
+    child = run(nnc, f"{name}.net", "--cflags=-O0", "-o", name)
+    check(f"{name} compiles", child.returncode == 0, child.stderr)
+    child = run(f"./{name}", "--quiet")
+    check(f"{name} runs", child.returncode == 0, child.stderr)
+
+
+def write_data(name, scores, labels, float_labels=False):
+    flat = [number for row in scores for number in (row if isinstance(row, list) else [row])]
+    row = (len(scores), len(scores[0])) if isinstance(scores[0], list) else f"({len(scores)},)"
+    if name == "column":
+        row = (len(scores), 1)
+    shape = (len(scores), 1) if name == "column" else f"({len(scores)},)"
+    write_npy(f"{name}.s.npy", "<f4", row, flat)
+    write_npy(f"{name}.y.npy", "<f4" if float_labels else "<i4", shape, labels)
+
+
+# ---- plain Python ----
+
+def probabilities(scores):
+    if not isinstance(scores, list):
+        return [1 / (1 + math.exp(scores)), 1 / (1 + math.exp(-scores))]
+    top = max(scores)
+    parts = [math.exp(score - top) for score in scores]
+    return [part / math.fsum(parts) for part in parts]  # whose order does not matter: ties stay ties
+
+
+def guess_of(scores):
+    return scores.index(max(scores)) if isinstance(scores, list) else int(scores > 0)
+
+
+def auc(scores, truth):
+    pairs = [(a > b) + (a == b) / 2 for a, is_true in zip(scores, truth) if is_true
+             for b, other in zip(scores, truth) if not other]
+    return sum(pairs) / len(pairs) if pairs else math.nan
+
+
+def average_precision(scores, truth):
+    total, recall = 0.0, 0.0
+    if not any(truth):
+        return math.nan
+    for limit in sorted(set(scores), reverse=True):
+        taken = [is_true for score, is_true in zip(scores, truth) if score >= limit]
+        now = sum(taken) / sum(truth)
+        total += (now - recall) * sum(taken) / len(taken)
+        recall = now
+    return total
+
+
+def expected_of(scores, labels):
+    rows = [probabilities(row) for row in scores]
+    guesses = [guess_of(row) for row in scores]
+    count = len(rows[0])
+    share = lambda part, whole: part / whole if whole else 0.0
+    result = {"confusion": [[sum(l == a and g == b for l, g in zip(labels, guesses)) for b in range(count)]
+                            for a in range(count)], "per_class": []}
+    for c in range(count):
+        hits = sum(l == g == c for l, g in zip(labels, guesses))
+        precision, recall = share(hits, guesses.count(c)), share(hits, labels.count(c))
+        rank = [row[c] for row in rows] if isinstance(scores[0], list) else [s if c else -s for s in scores]
+        truth = [label == c for label in labels]
+        result["per_class"].append({"precision": precision, "recall": recall,
+                                    "f1": share(2 * precision * recall, precision + recall),
+                                    "auc": auc(rank, truth), "average_precision": average_precision(rank, truth),
+                                    "support": labels.count(c)})
+    wrong = [(-row[g], i) for i, (row, g, label) in enumerate(zip(rows, guesses, labels)) if g != label]
+    result["wrong"] = [(i, labels[i], guesses[i], -p) for p, i in sorted(wrong)]
+    return result
+
+
+def close(a, b):
+    if isinstance(a, str):
+        a = math.nan if a == "NaN" else float(a)
+    return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= 1e-9
+
+
+def compare(name, found, wanted, names=None):
+    names = names or list(range(len(wanted["confusion"])))
+    check(f"{name}: the classes", found["classes"] == names, found["classes"])
+    check(f"{name}: the confusion", found["confusion"] == wanted["confusion"], found["confusion"])
+    for c, (ours, theirs) in enumerate(zip(found["per_class"], wanted["per_class"])):
+        check(f"{name}: class {c}", ours["class"] == names[c] and all(close(ours[key], theirs[key]) for key in theirs),
+              f"{ours} instead of {theirs}")
+    keys = ("precision", "recall", "f1", "auc", "average_precision")
+    count, examples = len(names), sum(map(sum, wanted["confusion"]))
+    for key in keys:
+        mean = sum(one[key] for one in wanted["per_class"]) / count
+        weighted = sum(one[key] * one["support"] for one in wanted["per_class"]) / examples
+        check(f"{name}: the mean {key}", close(found["mean"][key], mean), f"{found['mean'][key]} {mean}")
+        check(f"{name}: the {key} by support", close(found["by_support"][key], weighted) or math.isnan(weighted),
+              f"{found['by_support'][key]} {weighted}")
+    listed = [(one["number"], one["class"], one["taken_for"]) for one in found["wrong"]]
+    check(f"{name}: the wrong ones", listed == [(i, names[a], names[b]) for i, a, b, _ in wanted["wrong"][:7]], listed)
+    check(f"{name}: their confidence", all(close(one["confidence"], p) for one, (_, _, _, p) in
+                                           zip(found["wrong"], wanted["wrong"])), found["wrong"])
+
+
+def main():
+    with open(expected_path) as file:
+        from_sklearn = json.load(file)
+    flags = ["--confusion", "--per-class", "--wrong", "7"]
+    for name in CASES:
+        scores, labels = draw(name)
+        is_float = name == "column"
+        write_data(name, scores, labels, is_float)
+        if name in ("binary", "column"):
+            make_program(name, "binary_cross_entropy(z, f32(y))", "[batch, 1]" if is_float else "[batch]",
+                         "f32[batch, 1]" if is_float else "i32[batch]")
+        else:
+            make_program(name, "cross_entropy(z, y)", f"[batch, {len(scores[0])}]", "i32[batch]")
+        wanted = expected_of(scores, labels)
+        child = run(f"./{name}", "eval", "--json", *flags)
+        if child.returncode != 0:
+            check(f"{name}: eval", False, child.stderr)
+            continue
+        found = json.loads(child.stdout)
+        compare(name, found, wanted)
+        ours = [one for one in found["per_class"]]
+        for c, theirs in enumerate(from_sklearn[name]):
+            check(f"{name}: class {c} of scikit-learn", all(abs(ours[c][key] - theirs[key]) < 1e-6 for key in theirs
+                                                            if theirs[key] is not None), f"{ours[c]} {theirs}")
+
+    # A label that does not count; the program's own word; several losses; none.
+    scores, labels = draw("three")
+    for name in ("ignoring", "own", "several", "none"):
+        write_data(name, scores, labels)
+    make_program("ignoring", "cross_entropy(z, y, ignore = 1)", "[batch, 3]", "i32[batch]")
+    found = json.loads(run("./ignoring", "eval", "--json", "--confusion").stdout)
+    wanted = expected_of(scores, labels)["confusion"]
+    check("a label that does not count", found["confusion"] == [wanted[0], [0, 0, 0], wanted[2]] and
+          found["ignored"] == labels.count(1), found)
+    make_program("own", "cross_entropy(z, y) + cross_entropy(-z, y)", "[batch, 3]", "i32[batch]",
+                 "_ = classified(z, y)")
+    found = json.loads(run("./own", "eval", "--json", "--confusion").stdout)
+    check("the program's own word", found["confusion"] == wanted, found)
+    make_program("several", "cross_entropy(z, y) + cross_entropy(-z, y)", "[batch, 3]", "i32[batch]")
+    child = run("./several", "eval", "--confusion")
+    check("several losses", child.returncode == 1 and "has 2 losses with scores of classes" in child.stderr, child.stderr)
+    make_program("none", "mean(z ^ 2) + mean(f32(y))", "[batch, 3]", "i32[batch]")
+    child = run("./none", "eval", "--per-class")
+    check("no classes", child.returncode == 1 and "does not say which scores rate the classes" in child.stderr, child.stderr)
+    child = run("./own", "--confusion")
+    check("a flag of eval alone", child.returncode == 2 and "is no flag of train" in child.stderr, child.stderr)
+
+    # Names of classes, and tables.
+    with open("kinds.csv", "w") as file:
+        names = ["oak", "ash", "old elm"]
+        file.writelines(f"{','.join(map(str, row))},{names[label]}\n" for row, label in zip(scores, labels))
+    with open("named.net", "w") as file:
+        file.write('const batch = 10\n' + "".join(
+            f'data {name} {{ s, y = csv("kinds.csv", columns = [0..3, 3], header = false) | categories(y) }}\n'
+            for name in ("train", "test")) + "input s : f32[batch, 3]\ninput y : i32[batch]\nparam w = 1.0\n"
+            "loss = cross_entropy(s * w, y)\ntrain { minimize = loss, optimizer = sgd(lr = 0), epochs = 1 }\n")
+    child = run(nnc, "named.net", "--cflags=-O0", "-o", "named")
+    check("named compiles", child.returncode == 0, child.stderr)
+    run("./named", "--quiet")
+    order = sorted(names)
+    found = json.loads(run("./named", "eval", "--json", *flags).stdout)
+    compare("named", found, expected_of(scores, [order.index(names[label]) for label in labels]), order)
+    status, text = on_terminal("./named", "eval", *flags)
+    row = found["confusion"][2]
+    check("the table", status == 0 and re.search(rf"^old elm +{row[0]} +{row[1]} +{row[2]}$", text, re.M), text)
+    check("the table of classes", re.search(rf"^ash +{found['per_class'][0]['precision']:.4f} ", text, re.M) and
+          re.search(rf"^by support +{found['by_support']['precision']:.4f} ", text, re.M), text)
+    first = found["wrong"][0]
+    check("the list", re.search(rf"^ +{first['number']} +{first['confidence']:.6f}  {first['class']} -> {first['taken_for']}$",
+                                text, re.M), text)
+
+    # Files of pictures have their names.
+    for kind in ("dark", "light"):
+        os.makedirs(f"pictures/{kind}")
+        for i in range(6):
+            value = 40 * i if kind == "dark" else 255 - 30 * i
+            with open(f"picture.ppm", "wb") as file:
+                file.write(b"P6 8 8 255\n" + bytes([value] * 192))
+            write_png(f"pictures/{kind}/{i}.png", value)
+    with open("shown.net", "w") as file:
+        file.write('const batch = 4\n' + "".join(
+            f'data {name} {{ image, label = image_folder("pictures") | resize(8, 8) }}\n' for name in ("train", "test")) +
+            "input image : u8[batch, 3, 8, 8]\ninput label : i32[batch]\nparam w = 1.0\n"
+            "bright = mean(f32(image) / 255, axis = [1, 2, 3]) - 0.5\n"
+            "loss = binary_cross_entropy(bright * w, f32(label))\n"
+            "train { minimize = loss, optimizer = sgd(lr = 0), epochs = 1 }\n")
+    child = run(nnc, "shown.net", "--cflags=-O0", "-o", "shown")
+    check("shown compiles", child.returncode == 0, child.stderr)
+    run("./shown", "--quiet")
+    found = json.loads(run("./shown", "eval", "--json", "--wrong", "2").stdout)
+    check("names of files", [os.path.basename(os.path.dirname(one["file"])) for one in found["wrong"]] == ["dark", "dark"] and
+          found["wrong"][0]["file"].endswith("5.png"), found)
+
+
+def write_png(path, value):
+    import zlib
+    rows = b"".join(b"\0" + bytes([value] * 24) for _ in range(8))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+if __name__ == "__main__":
+    build, folder, expected_path = sys.argv[1:]
+    nnc = f"{build}/bin/nnc"
+    expected_path = os.path.abspath(expected_path)
+    os.chdir(folder)
+    main()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)

@@ -1,0 +1,34 @@
+"""Makes tests/classes/expected.json: what scikit-learn says of the scores that classes.py draws.
+
+    python3 tests/classes/make.py
+
+Needs scikit-learn; the tests do not."""
+import json, os
+
+import numpy as np
+from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score
+
+from classes import CASES, draw, probabilities
+
+expected = {}
+for name in CASES:
+    scores, labels = (np.array(part) for part in draw(name))
+    if scores.ndim == 1:
+        guesses, ranks = (scores > 0).astype(int), np.stack([-scores, scores], axis=1)
+    else:
+        guesses = scores.argmax(axis=1)
+        ranks = np.array([probabilities(row) for row in scores.tolist()])
+    count = ranks.shape[1]
+    precision, recall, f1, support = precision_recall_fscore_support(labels, guesses, labels=range(count), zero_division=0)
+    rows = []
+    for c in range(count):
+        truth = labels == c
+        has_both = 0 < truth.sum() < len(truth)
+        rows.append({"precision": float(precision[c]), "recall": float(recall[c]), "f1": float(f1[c]),
+                     "support": int(support[c]),
+                     "auc": float(roc_auc_score(truth, ranks[:, c])) if has_both else None,
+                     "average_precision": float(average_precision_score(truth, ranks[:, c])) if has_both else None})
+    expected[name] = rows
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected.json"), "w") as file:
+    json.dump(expected, file, indent=1)
+    file.write("\n")
