@@ -173,7 +173,7 @@ static bool find_size(const PictureStages *stages, int64_t *height, int64_t *wid
   *height = *width = 0;
   for (int i = 0; i < stages->count; i++) {
     const PictureStage *stage = &stages->stages[i];
-    if (stage->kind == PICTURE_RANDOM_FLIP) continue;
+    if (stage->kind == PICTURE_RANDOM_FLIP || stage->kind == PICTURE_COLOR_JITTER) continue;
     if (stage->kind == PICTURE_PAD) {
       *height += *height ? 2 * stage->height : 0;
       *width += *width ? 2 * stage->width : 0;

@@ -204,7 +204,7 @@ typedef struct RowWork {
   static const RowWork row_work_##suffix = {scale_row_##suffix, split_row_##suffix};
 
 DEFINE_ROW_WORK(any, )
-#ifdef __x86_64__
+#if defined __x86_64__ && !defined DATA_PLAIN_ROWS /* which tests define */
 DEFINE_ROW_WORK(avx2, __attribute__((target("avx2"))))
 static const RowWork *find_row_work(void) {
   return __builtin_cpu_supports("avx2") ? &row_work_avx2 : &row_work_any;

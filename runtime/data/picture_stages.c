@@ -1,4 +1,4 @@
-/* The stages of pictures: resize, pad, center_crop, random_crop, random_resized_crop, random_flip. */
+/* The stages of pictures: resize, pad, center_crop, random_crop, random_resized_crop, random_flip, color_jitter. */
 #include "data/picture_stages.h"
 
 #include <math.h>
@@ -114,6 +114,28 @@ static int apply_resized_crop(const PictureStage *stage, const Draws *draws, Pic
   return data_view_scale(view, stage->height, stage->width);
 }
 
+/* Factors, and the order, as torchvision's ColorJitter draws them. */
+static int apply_color_jitter(const PictureStage *stage, const Draws *draws, PictureView *view) {
+  enum DataColor order[DATA_COLORS];
+  if (!draws->visit->draws) return 0;
+  for (int c = 0; c < DATA_COLORS; c++) {
+    int64_t at = data_random_below(draws->visit, draws->stream, (uint64_t)c, c + 1);
+    order[c] = order[at];
+    order[at] = (enum DataColor)c;
+  }
+  for (int i = 0; i < DATA_COLORS; i++) {
+    enum DataColor color = order[i];
+    double far = stage->color[color], middle = color == DATA_COLOR_HUE ? 0 : 1;
+    double least = color == DATA_COLOR_HUE ? -far : fmax(0, 1 - far);
+    if (far == 0) continue;
+    const double range[2] = {least, middle + far};
+    double factor = draw_between(draws, (uint64_t)(DATA_COLORS + color), range);
+    int result = data_view_color(view, color, factor);
+    if (result < 0) return result;
+  }
+  return 0;
+}
+
 static int apply_stage(const PictureStage *stage, const Draws *draws, PictureView *view) {
   switch (stage->kind) {
   case PICTURE_RESIZE:
@@ -124,6 +146,8 @@ static int apply_stage(const PictureStage *stage, const Draws *draws, PictureVie
   case PICTURE_RANDOM_RESIZED_CROP: return apply_resized_crop(stage, draws, view);
   case PICTURE_PAD:
     return data_view_pad(view, stage->height, stage->width, (unsigned char)stage->value);
+  case PICTURE_COLOR_JITTER: return apply_color_jitter(stage, draws, view);
+  case PICTURE_STAGE_KINDS: break;
   case PICTURE_RANDOM_FLIP:
     if (draws->visit->draws && draw(draws, 0) < stage->probability)
       view->is_mirrored = !view->is_mirrored;
@@ -145,11 +169,10 @@ int data_picture_result(const DataContext *context, const PictureView *view, int
  * the same stages that draw, as a picture's and its mask's, draw the same. */
 int data_picture_apply(const DataContext *context, const PictureStages *stages,
                        const DataVisit *visit, PictureView *view) {
-  enum { KINDS = PICTURE_PAD + 1 };
-  uint64_t before[KINDS] = {0};
+  uint64_t before[PICTURE_STAGE_KINDS] = {0};
   for (int i = 0; i < stages->count; i++) {
     const PictureStage *stage = &stages->stages[i];
-    Draws draws = {visit, (uint64_t)stage->kind + KINDS * before[stage->kind]++};
+    Draws draws = {visit, (uint64_t)stage->kind + PICTURE_STAGE_KINDS * before[stage->kind]++};
     int result = data_picture_result(context, view, apply_stage(stage, &draws, view));
     if (result < 0) return result;
   }
@@ -169,6 +192,7 @@ int data_picture_add_stage(const DataContext *context, DataTable *table, Picture
 static const char *const size_formals[] = {"height", "width", NULL};
 static const char *const part_formals[] = {"height", "width", "scale", "ratio", NULL};
 static const char *const pad_formals[] = {"height", "width", "value", NULL};
+static const char *const color_formals[] = {"brightness", "contrast", "saturation", "hue", NULL};
 static const char *const flip_formals[] = {"probability", NULL};
 
 static int add_sized(const DataContext *context, DataTable *table, PictureStage stage) {
@@ -228,6 +252,15 @@ static int pad(const DataContext *context, DataTable *table) {
   return add_sized(context, table, stage);
 }
 
+static int color_jitter(const DataContext *context, DataTable *table) {
+  PictureStage stage = {.kind = PICTURE_COLOR_JITTER};
+  for (int c = 0; c < DATA_COLORS; c++)
+    if (data_argument_number(context, color_formals, color_formals[c], 0,
+                             c == DATA_COLOR_HUE ? 0.5 : 10, &stage.color[c]) < 0)
+      return -1;
+  return data_picture_add_stage(context, table, stage);
+}
+
 static int random_flip(const DataContext *context, DataTable *table) {
   PictureStage stage = {.kind = PICTURE_RANDOM_FLIP, .probability = 0.5};
   if (data_argument_number(context, flip_formals, "probability", 0, 1, &stage.probability) < 0)
@@ -252,6 +285,10 @@ const struct nnc_stage_class nnc_stage_random_resized_crop = {.name = "random_re
                                                               .picture = random_resized_crop};
 const struct nnc_stage_class nnc_stage_pad = {
     .name = "pad", .acts_on = DATA_ACTS_ON_pad, .formals = pad_formals, .picture = pad};
+const struct nnc_stage_class nnc_stage_color_jitter = {.name = "color_jitter",
+                                                       .acts_on = DATA_ACTS_ON_color_jitter,
+                                                       .formals = color_formals,
+                                                       .picture = color_jitter};
 const struct nnc_stage_class nnc_stage_random_flip = {.name = "random_flip",
                                                       .acts_on = DATA_ACTS_ON_random_flip,
                                                       .formals = flip_formals,

@@ -2,6 +2,7 @@
 #ifndef NNC_DATA_PICTURE_STAGES_H
 #define NNC_DATA_PICTURE_STAGES_H
 
+#include "data/picture_color.h"
 #include "data/picture_view.h"
 #include "data/table.h"
 #include "data/visit.h"
@@ -13,17 +14,20 @@ typedef enum PictureStageKind {
   PICTURE_RANDOM_CROP,
   PICTURE_RANDOM_FLIP,
   PICTURE_RANDOM_RESIZED_CROP,
-  PICTURE_PAD
+  PICTURE_PAD,
+  PICTURE_COLOR_JITTER,
+  PICTURE_STAGE_KINDS
 } PictureStageKind;
 
 typedef struct PictureStage {
   PictureStageKind kind;
   /* resize: width 0 says that `height` is for the shorter side; pad: what is added at each side */
   int64_t height, width;
-  double probability; /* of a flip */
-  double scale[2];    /* of a random resized crop: its share of the area, */
-  double ratio[2];    /* and its width to its height */
-  double value;       /* of padding */
+  double probability;        /* of a flip */
+  double scale[2];           /* of a random resized crop: its share of the area, */
+  double ratio[2];           /* and its width to its height */
+  double value;              /* of padding */
+  double color[DATA_COLORS]; /* of a color jitter, by DataColor: how far factors are from 1 */
 } PictureStage;
 
 typedef struct PictureStages {

@@ -205,3 +205,23 @@ int data_view_pad(PictureView *view, int64_t height, int64_t width, unsigned cha
   view->fill = value;
   return 0;
 }
+
+/* --- colours ---------------------------------------------------------------------------------- */
+
+static bool is_settled(const PictureView *view) {
+  return view->has_pixels && !is_scaled(view) && !is_padded(view) && view->part.top == 0 &&
+         view->part.left == 0 && view->part.height == view->picture.height &&
+         view->part.width == view->picture.width;
+}
+
+int data_view_color(PictureView *view, enum DataColor color, double factor) {
+  if (view->is_index)
+    return data_fail(view->file->context,
+                     "%s: color_jitter changes colours, but the values of this picture are classes",
+                     view->file->name);
+  int result = is_settled(view) ? 0 : settle(view);
+  if (result < 0) return result;
+  data_color_change(&view->picture, view->scratch->buffers[view->buffer].bytes, color, factor);
+  data_scratch_mark(view->scratch, NNC_DATA_SCALING);
+  return 0;
+}

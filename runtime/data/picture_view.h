@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "data/picture.h"
+#include "data/picture_color.h"
 
 typedef struct PictureView {
   const PictureFile *file;
@@ -33,6 +34,9 @@ PictureView data_view_file(const PictureFile *file, int channels, DataScratch *s
 int data_view_scale(PictureView *view, int64_t height, int64_t width);
 void data_view_crop(PictureView *view, PicturePart part);
 int data_view_pad(PictureView *view, int64_t height, int64_t width, unsigned char value);
+
+/* Computes what is seen, and changes its colours; values that are classes have none: an error. */
+int data_view_color(PictureView *view, enum DataColor color, double factor);
 
 /* Computes what is seen: planes [channels][height][width]. */
 int data_view_finish(PictureView *view, unsigned char *planes);

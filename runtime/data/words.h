@@ -42,6 +42,7 @@
   STAGE(center_crop, GIVES_PICTURES)                                                               \
   STAGE(random_crop, GIVES_PICTURES)                                                               \
   STAGE(random_resized_crop, GIVES_PICTURES)                                                       \
+  STAGE(color_jitter, GIVES_PICTURES)                                                              \
   STAGE(pad, GIVES_PICTURES)                                                                       \
   STAGE(random_flip, GIVES_PICTURES)
 

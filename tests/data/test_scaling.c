@@ -119,7 +119,7 @@ static void apply_whole(const PictureStages *stages, const DataVisit *visit, Ima
   for (int i = 0; i < stages->count; i++) {
     const PictureStage *stage = &stages->stages[i];
     int64_t height = image->height, width = image->width, size = stage->height;
-    uint64_t stream = (uint64_t)stage->kind + 6 * of_kind[stage->kind]++;
+    uint64_t stream = (uint64_t)stage->kind + PICTURE_STAGE_KINDS * of_kind[stage->kind]++;
     if (stage->kind == PICTURE_RANDOM_FLIP) {
       if ((double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
         copy_part(image, (PicturePart){0, 0, height, width}, -1, 0);
@@ -223,6 +223,21 @@ static void test_parts_of_scaled_pictures(void **state) {
       }
 }
 
+/* With every instruction set the same bits: this program is run with both copies of the loops. */
+static void test_bits(void **state) {
+  (void)state;
+  uint64_t hash = 14695981039346656037u;
+  for (int channels = 1; channels <= 3; channels += 2)
+    for (int64_t to = 1; to < 200; to += 7) {
+      Image image = noise(97, 128, channels);
+      scale_whole(&image, to, 211 - to);
+      for (int64_t i = 0; i < to * (211 - to) * channels; i++)
+        hash = (hash ^ image.bytes[i]) * 1099511628211u;
+      free(image.bytes);
+    }
+  assert_int_equal(hash, 0x11c9c1d57523f1cb);
+}
+
 /* Torchvision's rule: the part's share of the area and its ratio are within their ranges, as far as
  * whole numbers allow, and all of them occur; else it is the middle. */
 static void test_random_resized_crops(void **state) {
@@ -279,6 +294,91 @@ static void test_random_resized_crops(void **state) {
     assert_true(view.base.height == wanted.height && view.base.width == wanted.width);
     free(image.bytes);
   }
+}
+
+/* What torchvision 0.29 gives in floats, rounded, for these six pixels as a picture. */
+static void test_colors_as_torchvision_does(void **state) {
+  (void)state;
+  static const struct {
+    enum DataColor color;
+    double factor;
+    int values[18];
+  } cases[] = {
+      {DATA_COLOR_BRIGHTNESS,
+       1.3,
+       {13, 255, 117, 255, 0, 4, 166, 166, 166, 100, 17, 255, 255, 255, 4}},
+      {DATA_COLOR_BRIGHTNESS, 0.45, {4, 90, 40, 115, 0, 1, 58, 58, 58, 35, 6, 108, 112, 113, 1}},
+      {DATA_COLOR_CONTRAST,
+       0.6,
+       {47, 161, 95, 194, 41, 43, 118, 118, 118, 87, 49, 185, 191, 192, 43, 41, 41, 41}},
+      {DATA_COLOR_CONTRAST, 1.7, {0, 255, 81, 255, 0, 0, 146, 146, 146, 59, 0, 255, 255, 255, 0}},
+      {DATA_COLOR_SATURATION,
+       0.25,
+       {100, 148, 120, 121, 57, 58, 128, 128, 128, 63, 47, 104, 229, 230, 168}},
+      {DATA_COLOR_SATURATION, 1.8, {0, 255, 57, 255, 0, 0, 128, 128, 128, 92, 0, 255, 255, 255, 0}},
+      {DATA_COLOR_HUE, 0.2, {10, 82, 200, 207, 255, 0, 128, 128, 128, 240, 13, 131, 3, 251, 54}},
+      {DATA_COLOR_HUE, -0.35, {200, 71, 10, 0, 28, 255, 128, 128, 128, 13, 240, 54, 227, 3, 251}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    unsigned char pixels[18] = {10, 200, 90, 255, 0, 3, 128, 128, 128, 77, 13, 240, 250, 251, 3};
+    Picture picture = {2, 3, 3, 3, pixels};
+    data_color_change(&picture, pixels, cases[i].color, cases[i].factor);
+    for (int k = 0; k < 18; k++) assert_true(abs(pixels[k] - cases[i].values[k]) <= 1);
+    unsigned char wide[24] = {0}; /* a pixel of four bytes: the same */
+    static const unsigned char given[18] = {10,  200, 90, 255, 0,   3,   128, 128,
+                                            128, 77,  13, 240, 250, 251, 3};
+    for (int k = 0; k < 18; k++) wide[k / 3 * 4 + k % 3] = given[k];
+    Picture padded = {2, 3, 3, 4, wide};
+    data_color_change(&padded, wide, cases[i].color, cases[i].factor);
+    for (int k = 0; k < 18; k++) assert_int_equal(wide[k / 3 * 4 + k % 3], pixels[k]);
+  }
+  unsigned char greys[4] = {10, 20, 30, 100};
+  Picture grey = {2, 2, 1, 1, greys};
+  data_color_change(&grey, greys, DATA_COLOR_HUE, 0.3);
+  data_color_change(&grey, greys, DATA_COLOR_SATURATION, 0);
+  assert_memory_equal(greys, ((unsigned char[]){10, 20, 30, 100}), 4);
+  data_color_change(&grey, greys, DATA_COLOR_CONTRAST, 0.5); /* the mean is 40 */
+  assert_memory_equal(greys, ((unsigned char[]){25, 30, 35, 70}), 4);
+}
+
+/* Factors fill their range; the same for the same row; nothing outside of training; classes
+ * have no colours. */
+static void test_color_jitter(void **state) {
+  (void)state;
+  PictureStages stages = {
+      3, {SHORTER(9), {.kind = PICTURE_COLOR_JITTER, .color = {0.5, 0, 0, 0}}, CENTER(5, 6)}};
+  char message[NNC_MESSAGE] = "";
+  DataContext context = {.message = message};
+  Image image = new_image(9, 9, 1);
+  memset(image.bytes, 100, 81);
+  PictureFile file = file_of(&image);
+  file.context = &context;
+  int least = 255, most = 0;
+  unsigned char found[30], again[30];
+  for (int64_t row = 0; row < 300; row++) {
+    DataVisit visit = {.seed = 3, .draws = true, .row = row};
+    for (int k = 0; k < 2; k++) {
+      PictureView view = data_view_file(&file, 1, &scratch);
+      assert_int_equal(data_picture_apply(&context, &stages, &visit, &view), 0);
+      assert_int_equal(data_view_finish(&view, k ? again : found), 0);
+    }
+    assert_memory_equal(found, again, sizeof found);
+    if (found[0] < least) least = found[0];
+    if (found[0] > most) most = found[0];
+  }
+  assert_true(least >= 50 && least < 53 && most <= 150 && most > 147);
+  DataVisit still = {.seed = 3};
+  PictureView view = data_view_file(&file, 1, &scratch);
+  assert_int_equal(data_picture_apply(&context, &stages, &still, &view), 0);
+  assert_int_equal(data_view_finish(&view, found), 0);
+  assert_int_equal(found[0], 100);
+  DataVisit visit = {.seed = 3, .draws = true};
+  view = data_view_file(&file, 1, &scratch);
+  view.is_index = true;
+  assert_int_equal(data_picture_apply(&context, &stages, &visit, &view), -1);
+  assert_string_equal(message,
+                      "a.png: color_jitter changes colours, but the values of this picture "
+                      "are classes");
+  free(image.bytes);
 }
 
 /* Values that are classes: the pixel that lies nearest, as Pillow's NEAREST; and lines with the same
@@ -363,7 +463,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scaling_as_pillow_does),
       cmocka_unit_test(test_parts_of_scaled_pictures),
+      cmocka_unit_test(test_bits),
       cmocka_unit_test(test_random_resized_crops),
+      cmocka_unit_test(test_colors_as_torchvision_does),
+      cmocka_unit_test(test_color_jitter),
       cmocka_unit_test(test_masks),
       cmocka_unit_test(test_too_many_pixels),
       cmocka_unit_test(test_part_of_too_many_pixels),

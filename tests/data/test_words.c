@@ -186,6 +186,7 @@ static void test_every_source_with_every_stage(void **state) {
                 {SIZED(center_crop), "center_crop(8)"},
                 {SIZED(random_crop), "random_crop(8)"},
                 {SIZED(random_resized_crop), "random_resized_crop(8)"},
+                {STAGE(color_jitter, ARG("hue", NUM(0.1))), "color_jitter(hue = 0.1)"},
                 {STAGE(pad, ARG("height", NUM(0))), "pad(0)"},
                 {STAGE0(random_flip), "random_flip"}};
   size_t source_count = sizeof sources / sizeof *sources;
@@ -208,7 +209,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 8 * 4 + 3 * 2 + 1 + 2 * 6);
+  assert_int_equal(taken, 8 * 4 + 3 * 2 + 1 + 2 * 7);
 }
 
 int main(void) {

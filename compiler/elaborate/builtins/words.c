@@ -229,6 +229,11 @@ const Builtin builtins_words[] = {
           "Adds so many rows above and below, and columns left and right, of the value."
           " Example: data train { image, label = image_folder(\"train\") | pad(2) | "
           "random_crop(16) }"),
+    STAGE("color_jitter", "color_jitter(brightness = 0, contrast = 0, saturation = 0, hue = 0)",
+          "Changes colours by factors from 1 - x to 1 + x and the hue by up to that part of the "
+          "circle either way, in a random order; nothing outside of training."
+          " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
+          "color_jitter(0.4, 0.4, 0.4, 0.1) }"),
     STAGE("random_flip", "random_flip(probability = 0.5)",
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "

@@ -106,6 +106,10 @@ static const DataWord stages[] = {
      {WITHIN("height", WHOLE | NEEDED, 0, 1 << 15), WITHIN("width", WHOLE, 0, 1 << 15),
       WITHIN("value", WHOLE, 0, 255)},
      {0}},
+    {"color_jitter",
+     {WITHIN("brightness", RANGED, 0, 10), WITHIN("contrast", RANGED, 0, 10),
+      WITHIN("saturation", RANGED, 0, 10), WITHIN("hue", RANGED, 0, 0.5)},
+     {0}},
     {"random_flip", {WITHIN("probability", RANGED, 0, 1)}, {0}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
@@ -317,8 +321,9 @@ static bool check_range(Elaborator *e, const DataCall *call, const DataFormal *f
   if (!(formal->kinds & RANGED) || value->kind != DATA_NUMBER) return true;
   bool fits = value->number >= formal->least && value->number <= formal->most;
   if (fits && (!is_whole || value->number == floor(value->number))) return true;
-  return report_failure(e, call->span, "'%s' must be a %s from %.0f to %.0f, found %g",
-                        formal->name, is_whole ? "whole number" : "number", formal->least,
+  int digits = formal->most == floor(formal->most) ? 0 : 1;
+  return report_failure(e, call->span, "'%s' must be a %s from %.0f to %.*f, found %g",
+                        formal->name, is_whole ? "whole number" : "number", formal->least, digits,
                         formal->most, for_print(value->number));
 }
 
