@@ -48,6 +48,18 @@ static int write_result(const Compilation *compilation, const Program *program,
   return write_executable(compilation, program);
 }
 
+/* Predictions by batches take more memory than all else that the program does: then examples are predicted one by
+ * one. A program that only predicts is told its batch for this. */
+static bool is_costly(const Program *program) {
+  const ProgramEntry *entries = program->entries;
+  int64_t others = 0;
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (i != ENTRY_PREDICT_BATCH && entries[i].present && entries[i].activation_bytes > others)
+      others = entries[i].activation_bytes;
+  return entries[ENTRY_PREDICT_BATCH].present && entries[ENTRY_EVAL].present &&
+         entries[ENTRY_PREDICT_BATCH].activation_bytes > others;
+}
+
 /* The module from its elaboration to the executable, or to what is asked for instead. */
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
@@ -67,12 +79,18 @@ static int compile_module(Compilation *compilation, Module *module) {
                            .lowering = {.target = options->target, .level = options->passes.level},
                            .verbose = options->toolchain.verbose};
   MemoryFit fit;
+  /* What must be small predicts one by one. */
+  if (request.limit > 0) module->entries[ENTRY_PREDICT_BATCH] = NULL;
   if (!memory_fit(arena, module, diagnostics, &request, &fit)) return EXIT_MISTAKES;
   if (is_module_wanted) return write_module(compilation, module);
 
   fit.lowering.runner = &options->stages;
   fit.lowering.diagnostics = diagnostics;
   const Program *program = program_create(arena, module, &fit.lowering);
+  if (is_costly(program)) {
+    module->entries[ENTRY_PREDICT_BATCH] = NULL;
+    program = program_create(arena, module, &fit.lowering);
+  }
   return options->stages.dump_after ? 0 : write_result(compilation, program, &fit);
 }
 

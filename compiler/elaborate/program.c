@@ -238,11 +238,12 @@ static Trace *trace_accumulation(Elaborator *e) {
   return trace;
 }
 
-static void trace_prediction(Elaborator *e) {
+static void trace_prediction(Elaborator *e, const Trace *eval) {
   Trace *trace = trace_program(e, ENTRY_PREDICT, false, true);
   for (int i = 0; i < trace->results.count; i++)
     graph_add_output(trace->region.graph, trace->results.items[i]);
   e->module->entries[ENTRY_PREDICT] = trace->region.graph;
+  if (diagnostics_error_count(e->diagnostics) == 0) predict_build_batch(e, eval, trace);
 }
 
 static bool trace_all(Elaborator *e) {
@@ -256,7 +257,7 @@ static bool trace_all(Elaborator *e) {
   Trace *eval_one = trace_program(e, ENTRY_EVAL_ONE, false, true);
   update_states(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
-  if (has_predict(e)) trace_prediction(e);
+  if (has_predict(e)) trace_prediction(e, eval);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   if (!train->train && has_predict(e)) {
     e->module->entries[ENTRY_TRAIN] = NULL; /* it only predicts */

@@ -227,7 +227,8 @@ static void plan_entry(Program *program, ProgramEntry *entry) {
     int64_t end = place_loop(program, entry, &entry->loops.items[i]);
     program->worker_bytes = greatest(program->worker_bytes, end);
   }
-  program->activation_bytes = greatest(program->activation_bytes, place_entry(program, entry));
+  entry->activation_bytes = place_entry(program, entry);
+  program->activation_bytes = greatest(program->activation_bytes, entry->activation_bytes);
   for (int step = 0; step < entry->steps.count; step++)
     entry->activation_peak = greatest(entry->activation_peak, live_bytes(program, entry, step));
   panic_set_context(outer);

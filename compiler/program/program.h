@@ -102,6 +102,7 @@ typedef struct ProgramEntry {
   VEC(int) results; /* in the order of the graph's results / accumulators */
   int64_t batch;
   int barrier_count;
+  int64_t activation_bytes;           /* of memory, from the first to the last */
   int64_t activation_peak;            /* bytes live at once at most, by the schedule */
   double flops, bytes, product_flops; /* sums over the steps */
 } ProgramEntry;

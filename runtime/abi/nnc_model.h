@@ -24,6 +24,7 @@ enum nnc_entry_number {
   NNC_RUN_EVAL,
   NNC_RUN_EVAL_ONE,
   NNC_RUN_PREDICT,
+  NNC_RUN_PREDICT_BATCH,
   NNC_ENTRY_COUNT
 };
 
@@ -232,7 +233,7 @@ typedef struct nnc_model {
   const nnc_initial *initials;
   bool (*read_initials)(struct nnc_session *session); /* NULL: there are none */
 
-  nnc_entry init, train, accumulate, eval, eval_one, predict;
+  nnc_entry init, train, accumulate, eval, eval_one, predict, predict_batch;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
   int index_place_count; /* 0: indices are not checked */

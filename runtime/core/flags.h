@@ -7,7 +7,8 @@
   "data", "out", "epochs", "steps", "seed", "threads", "device", "resident", "group", "init",      \
       "resume", "schedule", "save-every", "keep", "patience", "best", "confusion", "per-class",    \
       "wrong", "validate-every", "log", "keep-going", "format", "count", "json", "all", "ahead",   \
-      "data-only", "trace", "warmup", "inputs", "eval", "isa", "jobs", "quiet", "help", "version"
+      "data-only", "trace", "warmup", "inputs", "eval", "isa", "jobs", "batch", "top", "names",    \
+      "quiet", "help", "version"
 
 /* The most options of one program. */
 enum { NNC_MAX_OPTIONS = 64 };

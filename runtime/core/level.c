@@ -104,8 +104,9 @@ static bool is_called(const nnc_level *level, const char *name) {
 }
 
 static void use(nnc_model *model, const nnc_level *level) {
-  nnc_entry *const entries[NNC_ENTRY_COUNT] = {&model->init, &model->train,    &model->accumulate,
-                                               &model->eval, &model->eval_one, &model->predict};
+  nnc_entry *const entries[NNC_ENTRY_COUNT] = {
+      &model->init,     &model->train,   &model->accumulate,   &model->eval,
+      &model->eval_one, &model->predict, &model->predict_batch};
   for (int i = 0; i < NNC_ENTRY_COUNT; i++) entries[i]->run = level->run[i];
   model->isa = level->isa;
   model->limits = level->limits;

@@ -99,6 +99,12 @@ static const Option options_table[] = {
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
     {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, NULL,
      "evaluate each minibatch instead of training on it"},
+    {"batch", 0, KIND_COUNT, FIELD(batch), NNC_PREDICT, 1, "N",
+     "examples at a time (default: as many as the program has in a batch)"},
+    {"top", 0, KIND_COUNT, FIELD(top), NNC_PREDICT, 1, "K",
+     "of each vector of values the K greatest, with their classes"},
+    {"names", 0, KIND_FLAG, FIELD(names), NNC_PREDICT, 0, NULL,
+     "print the name of each example's file"},
     {"jobs", 0, KIND_COUNT, FIELD(jobs), NNC_SWEEP, 1, "N",
      "runs at a time (default: as many as there are cores; on a GPU one)"},
     {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
@@ -420,6 +426,8 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .patience = -1,
                            .keep = -1,
                            .wrong = -1,
+                           .batch = -1,
+                           .top = -1,
                            .arguments = argv};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,

@@ -46,11 +46,11 @@ struct nnc_options {
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
-      jobs, patience, keep, wrong; /* -1: not given; yes is 1 */
+      jobs, patience, keep, wrong, batch, top; /* -1: not given; yes is 1 */
   nnc_interval save_every;
   uint64_t seed;
   bool has_seed, quiet, keep_going, json, all, ahead, data_only, eval, best, confusion, per_class,
-      help, version;
+      names, help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

@@ -32,6 +32,7 @@ static const NamedEntry entries[] = {
     {"eval", &nnc_the_model.eval},
     {"eval_one", &nnc_the_model.eval_one},
     {"predict", &nnc_the_model.predict},
+    {"predict_batch", &nnc_the_model.predict_batch},
 };
 enum { ENTRY_COUNT = sizeof entries / sizeof *entries };
 

@@ -28,8 +28,8 @@ static bool multiplies_bf16(const Program *program) {
 }
 
 void emitter_level(Emitter *emitter) {
-  static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
-                                    ENTRY_EVAL, ENTRY_EVAL_ONE, ENTRY_PREDICT};
+  static const EntryKind order[] = {ENTRY_INIT,     ENTRY_TRAIN,   ENTRY_ACCUMULATE,   ENTRY_EVAL,
+                                    ENTRY_EVAL_ONE, ENTRY_PREDICT, ENTRY_PREDICT_BATCH};
   Code *code = &emitter->code;
   const char *number = main_float(emitter->program->module);
   bool is_one = emitter->options->level_count == 0;

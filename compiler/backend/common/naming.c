@@ -42,8 +42,8 @@ static bool is_table(const char *name) {
                                        "initials",     "plateaus", "options",   "watches",
                                        "source",       "worker",   "data_sets", "task",
                                        "scalar_names", "inputs",   "result",    "metric_names"};
-  static const char *const entries[] = {"init", "train",    "accumulate",
-                                        "eval", "eval_one", "predict"};
+  static const char *const entries[] = {"init",     "train",   "accumulate",   "eval",
+                                        "eval_one", "predict", "predict_batch"};
   static const char *const ends[] = {"run",    "steps",      "inputs",  "batched",
                                      "limits", "exceptions", "results", "accumulators"};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -1,0 +1,309 @@
+/* How predictions are printed: see predict_print.h. */
+#include "train/predict_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/fitted.h"
+#include "core/json.h"
+#include "core/number.h"
+#include "os/message.h"
+#include "os/printable.h"
+
+/* --- Elements ------------------------------------------------------------------------------- */
+
+/* Whether so many digits, which go to the text, read back as the same number. */
+static bool reads_back(char text[40], double value, bool is_double, int digits) {
+  snprintf(text, 40, "%.*g", digits, value);
+  return is_double ? strtod(text, NULL) == value : strtof(text, NULL) == (float)value;
+}
+
+/* The shortest decimal that reads back as the same number. Where some number of digits does, so do more: most
+ * numbers need the last but one or all, which always do. */
+static void put_float(double value, bool is_double, bool as_json) {
+  char text[40], shorter[40];
+  int least = is_double ? 15 : 6, digits = is_double ? 16 : 8;
+  if (!isfinite(value)) {
+    if (as_json) nnc_json_put_number(stdout, value);
+    else fputs(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
+    return;
+  }
+  if (!reads_back(text, value, is_double, digits))
+    snprintf(text, sizeof text, "%.*g", digits + 1, value);
+  else
+    while (digits > least && reads_back(shorter, value, is_double, --digits)) strcpy(text, shorter);
+  fputs(text, stdout);
+}
+
+static const char *class_name(const nnc_predict_column *column, int64_t element) {
+  if (!column->classes || !column->classes->strings) return NULL;
+  double value = nnc_number_get(column->dtype, column->data, element);
+  bool is_known = value >= 0 && value < (double)column->classes->count;
+  return is_known ? column->classes->strings[(int64_t)value] : NULL;
+}
+
+/* RFC 4180: quotes are needed around a separator, a quote or a line end, and doubled inside. */
+static void put_csv_string(const char *string) {
+  if (isatty(STDOUT_FILENO)) string = nnc_printable(string);
+  if (!strpbrk(string, ",\"\r\n")) {
+    fputs(string, stdout);
+    return;
+  }
+  putchar('"');
+  for (; *string; string++) {
+    if (*string == '"') putchar('"');
+    putchar(*string);
+  }
+  putchar('"');
+}
+
+static void put_element(const nnc_predict_column *column, int64_t element, bool as_json) {
+  const char *name = class_name(column, element);
+  if (name && as_json) nnc_json_put_string(stdout, name);
+  else if (name) put_csv_string(name);
+  else if (column->dtype == NNC_I64)
+    printf("%lld", (long long)((const int64_t *)column->data)[element]);
+  else if (column->dtype == NNC_I32 || column->dtype == NNC_U8)
+    printf("%d", (int)nnc_number_get(column->dtype, column->data, element));
+  else if (column->dtype == NNC_BOOL)
+    fputs(nnc_number_get(NNC_BOOL, column->data, element) != 0 ? "true" : "false", stdout);
+  else
+    put_float(nnc_number_get(column->dtype, column->data, element), column->dtype == NNC_F64,
+              as_json);
+}
+
+/* Nested arrays over the axes from `axis` on; `*element` is counted on. */
+static void put_nested(const nnc_predict_column *column, int axis, int64_t *element) {
+  if (axis == column->rank) {
+    put_element(column, (*element)++, true);
+    return;
+  }
+  putchar('[');
+  for (int64_t i = 0; i < column->dim[axis]; i++) {
+    if (i) putchar(',');
+    put_nested(column, axis + 1, element);
+  }
+  putchar(']');
+}
+
+/* --- The greatest ---------------------------------------------------------------------------- */
+
+/* The place, within the example, of the greatest value that comes after (`value`, `place`) in the order from the
+ * greatest to the least, equal ones by place; what is no number comes last. -1: there is none. */
+static int64_t next_greatest(const nnc_predict_column *column, int64_t first, double value,
+                             int64_t place) {
+  int64_t best = -1;
+  double greatest = 0;
+  for (int64_t i = 0; i < column->elements; i++) {
+    double own = nnc_number_get(column->dtype, column->data, first + i);
+    if (isnan(own)) own = -INFINITY;
+    bool is_after = own < value || (own == value && i > place);
+    if (!is_after || (best >= 0 && own <= greatest)) continue;
+    best = i;
+    greatest = own;
+  }
+  return best;
+}
+
+static const char *place_name(const nnc_predict_column *column, int64_t place) {
+  bool has_names = column->classes && column->classes->strings && place < column->classes->count;
+  return has_names ? column->classes->strings[place] : NULL;
+}
+
+static void put_place(const nnc_predict_column *column, int64_t place, bool as_json) {
+  const char *name = place_name(column, place);
+  if (!name) printf("%lld", (long long)place);
+  else if (as_json) nnc_json_put_string(stdout, name);
+  else put_csv_string(name);
+}
+
+/* [{"class":"cat","value":0.9},...], or as cells */
+static void put_top(const nnc_predict_column *column, int64_t first, bool as_json) {
+  double value = INFINITY;
+  int64_t place = -1;
+  if (as_json) putchar('[');
+  for (int64_t i = 0; i < column->top; i++) {
+    place = next_greatest(column, first, value, place);
+    value = nnc_number_get(column->dtype, column->data, first + place);
+    fputs(as_json ? i ? ",{\"class\":" : "{\"class\":" : i ? "," : "", stdout);
+    put_place(column, place, as_json);
+    fputs(as_json ? ",\"value\":" : ",", stdout);
+    put_float(value, column->dtype == NNC_F64, as_json);
+    if (as_json) putchar('}');
+    if (isnan(value)) value = -INFINITY;
+  }
+  if (as_json) putchar(']');
+}
+
+/* --- Lines ---------------------------------------------------------------------------------- */
+
+static void print_json(const nnc_predict_print *print, int count, const nnc_predict_column *columns,
+                       int64_t row, const char *name) {
+  putchar('{');
+  if (print->with_names) {
+    fputs("\"file\":", stdout);
+    nnc_json_put_string(stdout, name);
+  }
+  for (int i = 0; i < count; i++) {
+    const nnc_predict_column *column = &columns[i];
+    int64_t element = column->is_batched ? row * column->elements : 0;
+    if (i || print->with_names) putchar(',');
+    nnc_json_put_string(stdout, column->name);
+    putchar(':');
+    if (column->top > 0) put_top(column, element, true);
+    else put_nested(column, 0, &element);
+  }
+  puts("}");
+}
+
+/* An empty result has no cells; where all are empty a line is empty, and there is one for the head and
+ * one for every example as ever. */
+void nnc_predict_print_head(const nnc_predict_print *print, int count,
+                            const nnc_predict_column *columns) {
+  bool is_first = !print->with_names;
+  if (!print->as_csv) return;
+  if (print->with_names) fputs("file", stdout);
+  for (int i = 0; i < count; i++) {
+    const nnc_predict_column *column = &columns[i];
+    int64_t cells = column->top > 0 ? column->top : column->elements;
+    for (int64_t k = 0; k < cells; k++) {
+      if (!is_first) putchar(',');
+      is_first = false;
+      put_csv_string(column->name);
+      if (column->top > 0) {
+        printf(".%lld.class,", (long long)k);
+        put_csv_string(column->name);
+        printf(".%lld.value", (long long)k);
+      } else if (column->rank > 0) {
+        printf(".%lld", (long long)k);
+      }
+    }
+  }
+  putchar('\n');
+}
+
+static void print_csv(const nnc_predict_print *print, int count, const nnc_predict_column *columns,
+                      int64_t row, const char *name) {
+  bool is_first = !print->with_names;
+  if (print->with_names) put_csv_string(name);
+  for (int i = 0; i < count; i++) {
+    const nnc_predict_column *column = &columns[i];
+    int64_t first = column->is_batched ? row * column->elements : 0;
+    if (column->top > 0) {
+      if (!is_first) putchar(',');
+      is_first = false;
+      put_top(column, first, false);
+      continue;
+    }
+    for (int64_t k = 0; k < column->elements; k++) {
+      if (!is_first) putchar(',');
+      is_first = false;
+      put_element(column, first + k, false);
+    }
+  }
+  putchar('\n');
+}
+
+void nnc_predict_print_row(const nnc_predict_print *print, int count,
+                           const nnc_predict_column *columns, int64_t row, const char *name) {
+  (print->as_csv ? print_csv : print_json)(print, count, columns, row, name);
+}
+
+void nnc_predict_print_unread(const nnc_predict_print *print, int count,
+                              const nnc_predict_column *columns, const char *name,
+                              const char *message) {
+  if (!print->as_csv) {
+    fputs("{", stdout);
+    if (print->with_names) {
+      fputs("\"file\":", stdout);
+      nnc_json_put_string(stdout, name);
+      putchar(',');
+    }
+    fputs("\"error\":", stdout);
+    nnc_json_put_string(stdout, message);
+    puts("}");
+    return;
+  }
+  int64_t cells = 0;
+  for (int i = 0; i < count; i++)
+    cells += columns[i].top > 0 ? 2 * columns[i].top : columns[i].elements;
+  if (print->with_names) put_csv_string(name);
+  if (print->with_names && cells > 0) putchar(',');
+  if (cells > 0) fputs("\"\"", stdout);
+  for (int64_t i = 1; i < cells; i++) putchar(',');
+  putchar('\n');
+}
+
+/* --- Columns -------------------------------------------------------------------------------- */
+
+/* A result called like a field with categories holds class numbers of it: `species`, or a name
+ * that goes on after an underscore, `species_guess`. */
+static const nnc_fitted_value *find_classes(const nnc_fitted *fitted, const char *result) {
+  char field[256];
+  snprintf(field, sizeof field, "%s", result);
+  for (;;) {
+    const nnc_fitted_value *classes = nnc_fitted_class_names(fitted, field);
+    char *underscore = strrchr(field, '_');
+    if (classes || !underscore) return classes;
+    *underscore = '\0';
+  }
+}
+
+/* Of a vector of values for classes: names by the result's own, or those of the one field that has as many. */
+static const nnc_fitted_value *find_places(const nnc_fitted *fitted, const char *result,
+                                           int64_t count) {
+  const nnc_fitted_value *found = find_classes(fitted, result);
+  if (found && found->count == count) return found;
+  found = NULL;
+  for (int i = 0; i < fitted->count; i++) {
+    const nnc_fitted_value *value = &fitted->values[i];
+    if (!value->strings || value->count != count) continue;
+    if (found) return NULL;
+    found = value;
+  }
+  return found;
+}
+
+static nnc_predict_column make_column(const nnc_session *session, const nnc_entry *entry,
+                                      const nnc_tensor *tensor, const nnc_predict_print *print) {
+  nnc_predict_column column = {.name = tensor->name,
+                               .dtype = tensor->dtype,
+                               .rank = tensor->rank,
+                               .dim = tensor->dim,
+                               .tensor = tensor,
+                               .data = malloc((size_t)nnc_tensor_bytes(tensor) + 1)};
+  column.is_batched = tensor->rank > 0 && tensor->dim[0] == entry->batch;
+  if (column.is_batched) column.rank--, column.dim++;
+  column.elements = 1;
+  for (int i = 0; i < column.rank; i++) column.elements *= column.dim[i];
+  bool is_float = nnc_dtype_is_float(tensor->dtype);
+  if (!is_float && tensor->dtype != NNC_BOOL)
+    column.classes = find_classes(&session->fitted, tensor->name);
+  if (print->top > 0 && is_float && column.rank == 1 && column.elements > 1) {
+    column.top = print->top < column.elements ? print->top : column.elements;
+    column.classes = find_places(&session->fitted, tensor->name, column.elements);
+  }
+  return column;
+}
+
+nnc_predict_column *nnc_predict_columns(const nnc_session *session, const nnc_entry *entry,
+                                        const nnc_predict_print *print) {
+  nnc_predict_column *columns = calloc((size_t)entry->result_count + 1, sizeof *columns);
+  if (!columns) nnc_error("cannot allocate %d results", entry->result_count);
+  for (int i = 0; columns && i < entry->result_count; i++) {
+    columns[i] = make_column(session, entry, &entry->results[i], print);
+    if (columns[i].data) continue;
+    nnc_error("cannot allocate the values of %s", entry->results[i].name);
+    nnc_predict_columns_free(columns, i);
+    return NULL;
+  }
+  return columns;
+}
+
+void nnc_predict_columns_free(nnc_predict_column *columns, int count) {
+  for (int i = 0; columns && i < count; i++) free(columns[i].data);
+  free(columns);
+}

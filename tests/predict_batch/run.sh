@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Predictions by batches: what they print is what examples print one by one, whatever --batch and the number of
+# examples, on both targets; which programs have no such entry; --names, --top; pictures that cannot be read.
+# Usage: tests/predict_batch/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../lib/check.sh"
+source "$here/../lib/emulator.sh"
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+perl -e 'srand 3; for (1 .. 53) { print join(",", map { sprintf "%.4f", 2 * rand() - 1 } 1 .. 6), "\n" }' > x.csv
+train='train { minimize = mean((z[:, 0] - x[:, 0]) ^ 2), optimizer = adam(lr = 1e-2), epochs = 2 }'
+head='const batch = 16
+data train { x = csv("x.csv", header = false) }
+data test { x = csv("x.csv", header = false) }
+input x : f32[batch, 6]
+'
+cat > plain.net <<PROGRAM
+$head
+z = linear(relu(linear(x, 33)), 5)
+$train
+predict { best = argmax(z), p = softmax(z), matrix = reshape(z[:, :4], [batch, 2, 2]), high = z[:, 0] > 0 }
+PROGRAM
+cat > random.net <<PROGRAM
+$head
+z = linear(tanh(linear(x, 8) + 0.5 * randn([batch, 8])), 3)
+$train
+predict { z = z, coin = rand([batch]) > 0.5 }
+PROGRAM
+cat > norm.net <<PROGRAM
+$head
+z = linear(batch_norm(linear(x, 8)), 3)
+$train
+predict { z = z }
+PROGRAM
+
+# near FILE FILE TOLERANCE: the same JSON but for rounding; equal lines in how many.
+near() {
+  python3 - "$@" <<'PYTHON'
+import json, sys
+def flat(value):
+    if isinstance(value, dict): value = list(value.values())
+    return [x for item in value for x in flat(item)] if isinstance(value, list) else [value]
+a, b = ([json.loads(line) for line in open(name)] for name in sys.argv[1:3])
+assert len(a) == len(b) > 0, (len(a), len(b))
+for p, q in zip(a, b):
+    assert p.keys() == q.keys()
+    for key in p:
+        u, v = flat(p[key]), flat(q[key])
+        assert len(u) == len(v) and all(type(s) is type(t) for s, t in zip(u, v)), (p, q)
+        for s, t in zip(u, v):
+            assert s == t if isinstance(s, (bool, str)) else abs(s - t) <= float(sys.argv[3]) * max(1, abs(s)), (key, s, t)
+PYTHON
+}
+for target in c cuda; do
+  for program in plain random norm; do
+    exe=${program}_$target
+    check "$exe compiles" emulated "$nnc" --target=$target $quick $program.net -o $exe
+    check "$exe has the entry" bash -c "./$exe info | grep -q '^predict_batch *16 '"
+    check "$exe trains" ./$exe --quiet --out $exe.run
+    predict() { ./$exe predict --quiet --out $exe.run "$@"; }
+    predict --batch 1 > ones
+    predict > all
+    check "$exe: one by one and by batches" near ones all 1e-6
+    predict --batch 3 > threes
+    check "$exe: three at a time" near ones threes 1e-6
+    for count in 1 2 15 16 17 20 32 33; do
+      head -n $count x.csv > part.csv
+      predict part.csv > part
+      check "$exe: $count examples" near part <(head -n $count ones) 1e-6
+    done
+    predict --threads 1 > one_thread
+    check "$exe: threads change no bit" cmp all one_thread
+    check_status "$exe: as a table" 0 '^54$' bash -c "./$exe predict --quiet --out $exe.run --format=csv | wc -l"
+  done
+done
+check_status "too many" 1 '--batch: at most 16, as many as the program has in a batch' ./plain_c predict --out plain_c.run --batch 17
+check_status "none" 2 '--batch wants a whole number of at least 1' ./plain_c predict --batch 0
+
+# Examples that are not independent are predicted one by one, as ever.
+no_batch() { # NAME PREDICT [BEFORE]
+  printf '%s\nz = linear(x, 3)\n%s\n%s\npredict { %s }\n' "$head" "${3:-}" "$train" "$2" > "$1.net"
+  check "$1 compiles" "$nnc" $quick "$1.net" -o "$1"
+  check_status "$1 has no such entry" 1 'FAIL|^$' bash -c "./$1 info | grep predict_batch"
+  check "$1 trains" "./$1" --quiet
+  check "$1 predicts" test "$("./$1" predict --quiet | wc -l)" = 53
+  check_status "$1: --batch" 1 "$1.net predicts one example at a time" "./$1" predict --batch 2
+}
+no_batch mixes 'z = z - mean(z, axis = 0)'
+no_batch alike 'w = w, z = z' 'param w : [1, 3] = ones'
+no_batch total 'total = sum(z)'
+no_batch stream 'h = h' 'stream h : [batch, 3] = zeros
+h <- 0.5 * h + z'
+no_batch large 'wide = reshape(tanh(x @ full([6, 4096], 0.1)), [batch, 64, 64]) @ ones([64, 64])'
+check "with --memory-limit none" bash -c "'$nnc' plain.net $quick --memory-limit=1M -o limited && ! ./limited info | grep predict_batch"
+sed 's/const batch = 16/const batch = 1/' plain.net > single.net
+check "nor of a batch of one" bash -c "'$nnc' single.net $quick -o single && ! ./single info | grep predict_batch"
+# A program that only predicts has the batch that it is told.
+printf '%s\ndata predict { x = csv("x.csv", header = false) }\nz = x @ [[1.0], [2], [3], [4], [5], [6]]\npredict { z = z[:, 0] }\n' "$(grep -v ^data <<<"$head")" > only.net
+check "only predicts" "$nnc" only.net -o only
+check "by batches" near <(./only predict) <(./only predict --batch 1) 0
+check "dumps" bash -c "'$nnc' plain.net --dump-after=dce --stop-after=dce >dump.ir && '$nnc' dump.ir --resume-after=dce --emit=c >dump.c &&
+  '$nnc' plain.net --emit=c >plain.emitted && cmp dump.c plain.emitted && '$nnc' plain.net --dump-after=plan --emit=c -o ignored.c >dump.ir &&
+  '$nnc' dump.ir --resume-after=plan --emit=c >dump.c && cmp dump.c plain.emitted"
+
+# Pictures: their names, the classes of the greatest values, and some that are none.
+python3 - <<'PYTHON'
+import os, random, struct, zlib
+draw = random.Random(1)
+def png(path, level):
+    rows = b"".join(b"\0" + bytes(min(255, max(0, level + draw.randrange(-30, 30))) for _ in range(8)) for _ in range(8))
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+for name, level in ("black", 30), ("grey", 128), ("white", 225):
+    os.makedirs("set/" + name)
+    for i in range(10): png("set/%s/%d.png" % (name, i), level)
+os.mkdir("asked")
+for i in range(19): png("asked/%02d.png" % i, [30, 128, 225][i % 3])
+open("asked/07.png", "wb").write(b"no picture")
+PYTHON
+cat > shades.net <<'PROGRAM'
+const batch = 8
+data train { image, shade = image_folder("set") }
+data predict { image = files() }
+input image : u8[batch, 1, 8, 8]
+input shade : u8[batch]
+z = linear(flatten(f32(image) / 255 - 0.5), 3)
+train { minimize = cross_entropy(z, shade), optimizer = adam(lr = 0.05), epochs = 20 }
+predict { shade = argmax(z), probability = softmax(z) }
+PROGRAM
+check "shades compile" "$nnc" shades.net -o shades
+check "they are learnt" ./shades --quiet
+./shades predict --quiet --names --top 2 asked > named 2>messages
+check "names and classes" python3 - <<'PYTHON'
+import json
+lines = [json.loads(line) for line in open("named")]
+assert [line["file"] for line in lines] == ["asked/%02d.png" % i for i in range(19)], lines
+for i, line in enumerate(lines):
+    if i == 7:
+        assert list(line) == ["file", "error"], line
+        continue
+    wanted = ["black", "grey", "white"][i % 3]
+    top = line["probability"]
+    assert line["shade"] == wanted and top[0]["class"] == wanted and len(top) == 2, line
+    assert top[0]["value"] >= top[1]["value"] and set(top[0]) == {"class", "value"}, line
+PYTHON
+check_status "one could not be read" 0 '1 of 19 examples could not be read' cat messages
+check "as one by one" near named <(./shades predict --quiet --names --top 2 --batch 1 asked 2>/dev/null) 1e-6
+check_status "a table" 0 '^file,shade,probability.0.class,probability.0.value$' ./shades predict --quiet --names --top 1 --format=csv asked/00.png
+check_status "its rows" 0 '^asked/02.png,white,white,0\.[0-9]+$' ./shades predict --quiet --names --top 1 --format=csv asked/02.png
+check_status "more than there are" 0 '"value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\}\]\}$' ./shades predict --quiet --top 9 asked/00.png
+check_status "without --top" 0 '^\{"shade":"black","probability":\[0\.[0-9]+,[-0-9.e]+,[-0-9.e]+\]\}$' ./shades predict --quiet asked/00.png
+check_status "classes without names" 0 '"p":\[\{"class":[0-4],"value":[0-9.]+\}\],"matrix":\[\[' ./plain_c predict --quiet --out plain_c.run --top 1
+check_status "rows are no files" 1 '--names: the examples are no files of their own' ./plain_c predict --out plain_c.run --names
+summary
