@@ -60,3 +60,34 @@ const char **module_metric_names(Arena *arena, const Module *module) {
   for (int i = 0; i < module->metrics.count; i++) names[i] = module->metrics.items[i].name;
   return names;
 }
+
+bool module_is_ranking(const char *scalar) {
+  return strncmp(scalar, MODULE_RANKING, sizeof MODULE_RANKING - 1) == 0;
+}
+
+void module_rankings(Arena *arena, const Module *module, RankingNames *names) {
+  const Graph *graph = module->entries[ENTRY_EVAL];
+  bool is_label = false;
+  for (int i = 0; graph && i < graph->outputs.count; i++) {
+    const Output *output = &graph->outputs.items[i];
+    if (output->kind != OUTPUT_RESULT || !module_is_ranking(output->name)) continue;
+    if (!is_label) vec_push(arena, names, output->name);
+    is_label = !is_label;
+  }
+}
+
+bool module_metric_is_ranked(Arena *arena, const Module *module, const char *metric) {
+  const Graph *finish = module->entries[ENTRY_FINISH];
+  if (!finish) return false;
+  bool *depends = ARENA_ARRAY(arena, bool, finish->next_id);
+  for (int i = 0; i < finish->nodes.count; i++) {
+    const Node *node = finish->nodes.items[i];
+    depends[node->id] = node->op == OP_SCALAR && module_is_ranking(node_string(node, ATTR_NAME));
+    for (int k = 0; k < node->operand_count; k++)
+      depends[node->id] = depends[node->id] || depends[node->operands[k]->id];
+  }
+  for (int i = 0; i < finish->outputs.count; i++)
+    if (strcmp(finish->outputs.items[i].name, metric) == 0)
+      return depends[finish->outputs.items[i].node->id];
+  return false;
+}

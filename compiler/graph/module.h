@@ -194,6 +194,13 @@ typedef struct RunConfig {
 #define MODULE_CLASS_SCORES "classified:scores"
 #define MODULE_CLASS_LABEL "classified:label"
 
+/* A metric of the order of a set's examples, "ranking:auc:0": a scalar of `finish`; a result of evaluation has its scores,
+ * the one after it (":label" behind the name) what is true. */
+#define MODULE_RANKING "ranking:"
+bool module_is_ranking(const char *scalar);
+/* The names of those results of scores, in their order. */
+typedef VEC(const char *) RankingNames;
+
 struct Target; /* target/target.h */
 
 typedef struct Module {
@@ -218,6 +225,9 @@ Module *module_create(Arena *arena, const char *name, const SourceFile *source);
 Variable *module_find_variable(Module *module, const char *path);
 const InputInfo *module_find_input(const Module *module, const char *name);
 const char **module_metric_names(Arena *arena, const Module *module);
+/* Whether a metric depends on one. */
+bool module_metric_is_ranked(Arena *arena, const Module *module, const char *metric);
+void module_rankings(Arena *arena, const Module *module, RankingNames *names);
 const ExternInfo *module_find_extern(const Module *module, const char *function);
 
 #endif

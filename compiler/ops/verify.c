@@ -274,7 +274,7 @@ static bool scalar_is_known(Check *check, const char *name) {
   if (check->kind == ENTRY_FINISH) {
     for (EntryKind entry = 0; entry < ENTRY_COUNT; entry++)
       if (gives(check, entry, OUTPUT_ACCUMULATOR, name)) return true;
-    return false;
+    return module_is_ranking(name) && gives(check, ENTRY_EVAL, OUTPUT_RESULT, name);
   }
   if (is_builtin_scalar(name)) return true;
   for (int i = 0; i < check->module->plateaus.count; i++)

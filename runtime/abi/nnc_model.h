@@ -103,6 +103,8 @@ typedef struct nnc_watch {
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
 enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
 
+enum nnc_ranking_kind { NNC_RANKING_AUC, NNC_RANKING_AVERAGE };
+
 typedef struct nnc_accumulator {
   const char *name;
   int combine;
@@ -262,7 +264,12 @@ typedef struct nnc_model {
   const char *const *metric_names;
   void (*finish)(const double *accumulators, double *metrics);
 
-  /* Scores of classes that losses have, and the true ones: where it is one, the results of eval and eval_one are the
+  /* Metrics of the order of a set: enum nnc_ranking_kind each. Results 2 i and 2 i + 1 of eval and eval_one are the scores and
+   * the labels of number i; finish reads their values after the accumulators. By metric: does it depend on them? */
+  int ranking_count;
+  const unsigned char *rankings, *metric_is_ranked; /* NULL: there are none */
+
+  /* Scores of classes that losses have, and the true ones: where it is one, the next results of eval and eval_one are the
    * scores, [batch, classes] or of two classes [batch], and the labels. */
   int64_t class_losses;
   const char *class_input; /* the input that the labels come from; NULL: they are computed */
@@ -278,7 +285,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 12 };
+enum { NNC_MODEL_ABI = 13 };
 
 extern nnc_model nnc_the_model;
 

@@ -13,7 +13,7 @@ bool nnc_tally_open(nnc_tally *tally, const nnc_entry *entry) {
   size_t count = (size_t)entry->accumulator_count;
   *tally = (nnc_tally){.count = entry->accumulator_count, .batch = entry->batch};
   tally->sums = calloc(count + 1, sizeof *tally->sums);
-  tally->values = calloc(count + 1, sizeof *tally->values);
+  tally->values = calloc(count + (size_t)nnc_the_model.ranking_count + 1, sizeof *tally->values);
   if (tally->sums && tally->values) return true;
   nnc_error("cannot allocate %zu accumulators", count);
   nnc_tally_close(tally);
@@ -63,6 +63,10 @@ void nnc_tally_take(nnc_tally *tally, const nnc_entry *entry, const nnc_device *
   if (entry->batch >= tally->batch) tally->in_batches += entry->batch;
 }
 
+bool nnc_metric_is_ranked(const nnc_model *model, int metric) {
+  return model->metric_is_ranked && model->metric_is_ranked[metric];
+}
+
 void nnc_tally_settle(nnc_tally *tally) {
   const nnc_entry *entry = tally->entry;
   if (!entry) return;
@@ -91,6 +95,8 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
                                             : 1;
     tally->values[i] = tally->sums[i] / examples;
   }
+  for (int i = 0; i < model->ranking_count; i++)
+    tally->values[tally->count + i] = tally->rankings ? tally->rankings[i] : NAN;
   model->finish(tally->values, metrics);
 }
 

@@ -10,6 +10,7 @@ typedef struct nnc_tally {
   int count;
   double *sums;       /* NNC_MEAN, NNC_BATCHES: weighted by examples */
   double *values;     /* for nnc_tally_metrics to work in */
+  double *rankings;   /* of the model, the caller's; NULL: not known, as in training */
   int64_t examples;   /* seen since the last reset */
   int64_t in_batches; /* of these in whole batches */
   int64_t batch;      /* examples of a whole one */
@@ -33,6 +34,8 @@ void nnc_tally_settle(nnc_tally *tally);
 /* The model's metrics of all that was added; `metrics` has model->metric_count elements. */
 void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
                        double *metrics);
+/* A metric of the order of a set: training has none. */
+bool nnc_metric_is_ranked(const nnc_model *model, int metric);
 void nnc_tally_close(nnc_tally *tally);
 
 /* As text for a checkpoint: "EXAMPLES SUM SUM ...", exact.  `format` mallocs, NULL: no memory. */

@@ -10,7 +10,13 @@
 #include "os/assert.h"
 #include "os/message.h"
 
-enum { SCORES, LABEL, RESULTS };
+enum { SCORES, LABEL };
+
+/* A result of an eval entry; those of rankings come first. */
+static const nnc_tensor *result_of(const nnc_model *model, const nnc_entry *entry, int which) {
+  NNC_ASSERT(entry->result_count == 2 * model->ranking_count + 2);
+  return &entry->results[2 * model->ranking_count + which];
+}
 
 static bool explain(const nnc_model *model) {
   if (model->class_losses == 0)
@@ -32,8 +38,8 @@ bool nnc_classes_open(nnc_classes *classes, nnc_session *session) {
   const nnc_options *options = session->options;
   *classes = (nnc_classes){.session = session, .options = options};
   if (model->class_losses != 1 || !model->eval_one.run) return explain(model);
-  const nnc_tensor *scores = &model->eval.results[SCORES];
-  NNC_ASSERT(model->eval.result_count == RESULTS && model->eval_one.result_count == RESULTS);
+  const nnc_tensor *scores = result_of(model, &model->eval, SCORES);
+  const nnc_tensor *label = result_of(model, &model->eval, LABEL);
   classes->is_binary = scores->rank == 1;
   classes->count = classes->is_binary ? 2 : scores->dim[1];
   if (classes->count > NNC_MOST_CLASSES) {
@@ -42,8 +48,7 @@ bool nnc_classes_open(nnc_classes *classes, nnc_session *session) {
     return false;
   }
   size_t count = (size_t)classes->count;
-  classes->rows = malloc(
-      (size_t)(nnc_tensor_bytes(scores) + nnc_tensor_bytes(&model->eval.results[LABEL])) + 1);
+  classes->rows = malloc((size_t)(nnc_tensor_bytes(scores) + nnc_tensor_bytes(label)) + 1);
   classes->odds = calloc(count, sizeof *classes->odds);
   classes->confusion = calloc(count * count, sizeof *classes->confusion);
   classes->wrong =
@@ -127,7 +132,9 @@ static void count_example(nnc_classes *classes, int32_t label, int32_t guess, in
 
 void nnc_classes_look(void *context, const nnc_entry *entry, int64_t first) {
   nnc_classes *classes = context;
-  const nnc_tensor *scores = &entry->results[SCORES], *label = &entry->results[LABEL];
+  const nnc_model *model = classes->session->model;
+  const nnc_tensor *scores = result_of(model, entry, SCORES);
+  const nnc_tensor *label = result_of(model, entry, LABEL);
   const nnc_device *device = classes->session->device;
   char *labels = classes->rows + nnc_tensor_bytes(scores);
   nnc_device_read(device, scores, 0, nnc_tensor_elements(scores), classes->rows);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/number.h"
 #include "core/session.h"
 #include "core/tally.h"
 #include "data/skipped.h"
@@ -92,6 +93,75 @@ static void warn_of_tails(const nnc_evaluator *evaluator) {
   }
 }
 
+/* ---- metrics of the order of a whole set ------------------------------------------------------ */
+
+static int64_t most_examples(const nnc_evaluator *evaluator) {
+  int64_t most = 0;
+  for (int i = 0; i < evaluator->count; i++)
+    if (nnc_data_examples(evaluator->sets[i].data) > most)
+      most = nnc_data_examples(evaluator->sets[i].data);
+  return most;
+}
+
+/* All room is taken here: reports of training take none. */
+static bool open_rankings(nnc_evaluator *evaluator) {
+  const nnc_model *model = evaluator->session->model;
+  size_t count = (size_t)model->ranking_count, examples = (size_t)most_examples(evaluator);
+  if (count == 0) return true;
+  evaluator->ranked = calloc(count, sizeof *evaluator->ranked);
+  evaluator->rankings = calloc(count, sizeof *evaluator->rankings);
+  bool good = evaluator->ranked && evaluator->rankings;
+  for (size_t i = 0; good && i < count; i++) {
+    const nnc_tensor *scores = &model->eval.results[2 * i];
+    nnc_ranked_set *set = &evaluator->ranked[i];
+    set->width = nnc_tensor_elements(scores) / model->eval.batch;
+    set->list = calloc(examples * (size_t)set->width + 1, sizeof *set->list);
+    set->rows = malloc(
+        (size_t)(nnc_tensor_bytes(scores) + nnc_tensor_bytes(&model->eval.results[2 * i + 1])) + 1);
+    good = set->list && set->rows;
+  }
+  evaluator->tally.rankings = evaluator->rankings;
+  if (!good) nnc_error("cannot allocate the order of %zu examples", examples);
+  return good;
+}
+
+static void close_rankings(nnc_evaluator *evaluator) {
+  for (int i = 0; evaluator->ranked && i < evaluator->session->model->ranking_count; i++) {
+    free(evaluator->ranked[i].list);
+    free(evaluator->ranked[i].rows);
+  }
+  free(evaluator->ranked);
+  free(evaluator->rankings);
+}
+
+static void reset_rankings(nnc_evaluator *evaluator) {
+  for (int i = 0; i < evaluator->session->model->ranking_count; i++) evaluator->ranked[i].count = 0;
+}
+
+/* What a run has left. */
+static void take_rankings(nnc_evaluator *evaluator, const nnc_entry *entry) {
+  const nnc_device *device = evaluator->session->device;
+  for (int i = 0; i < evaluator->session->model->ranking_count; i++) {
+    const nnc_tensor *scores = &entry->results[2 * i], *label = &entry->results[2 * i + 1];
+    nnc_ranked_set *set = &evaluator->ranked[i];
+    int64_t elements = nnc_tensor_elements(scores);
+    char *labels = set->rows + nnc_tensor_bytes(scores);
+    nnc_device_read(device, scores, 0, elements, set->rows);
+    nnc_device_read(device, label, 0, elements, labels);
+    for (int64_t k = 0; k < elements; k++)
+      set->list[set->count++] = (nnc_ranked){nnc_number_get(scores->dtype, set->rows, k),
+                                             nnc_number_get(label->dtype, labels, k) != 0};
+  }
+}
+
+static void finish_rankings(nnc_evaluator *evaluator) {
+  const nnc_model *model = evaluator->session->model;
+  for (int i = 0; i < model->ranking_count; i++) {
+    nnc_ranking ranking = nnc_rank(evaluator->ranked[i].list, evaluator->ranked[i].count);
+    evaluator->rankings[i] = model->rankings[i] == NNC_RANKING_AUC ? ranking.auc : ranking.average;
+  }
+}
+
 bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name_count,
                         char *const *names) {
   const nnc_model *model = session->model;
@@ -105,7 +175,8 @@ bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name
               (!model->eval_one.run || nnc_feed_open(&evaluator->one_feed, session->device,
                                                      &model->eval, &model->eval_one)) &&
               nnc_tally_open(&evaluator->tally, &model->eval) &&
-              (name_count ? open_named(evaluator, name_count, names) : open_all(evaluator));
+              (name_count ? open_named(evaluator, name_count, names) : open_all(evaluator)) &&
+              open_rankings(evaluator);
   if (good) warn_of_tails(evaluator);
   else nnc_evaluator_close(evaluator);
   return good;
@@ -113,6 +184,7 @@ bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name
 
 void nnc_evaluator_close(nnc_evaluator *evaluator) {
   for (int i = 0; i < evaluator->count; i++) nnc_data_close(evaluator->sets[i].data);
+  close_rankings(evaluator);
   nnc_tally_close(&evaluator->tally);
   free(evaluator->sets);
   nnc_feed_close(&evaluator->batch_feed);
@@ -134,6 +206,7 @@ static bool run_examples(nnc_evaluator *evaluator, const nnc_data *data, const n
   }
   nnc_session_run(session, entry, 0, first);
   nnc_tally_add(&evaluator->tally, entry, session->device);
+  take_rankings(evaluator, entry);
   if (evaluator->look) evaluator->look(evaluator->looker, entry, first);
   return true;
 }
@@ -157,10 +230,12 @@ static bool run_set(nnc_evaluator *evaluator, const nnc_data *data) {
 bool nnc_evaluator_run(nnc_evaluator *evaluator, int index, double *metrics) {
   nnc_session *session = evaluator->session;
   nnc_tally_reset(&evaluator->tally);
+  reset_rankings(evaluator);
   nnc_streams_save(session);
   nnc_streams_start(session);
   bool finished = run_set(evaluator, evaluator->sets[index].data);
   nnc_streams_restore(session);
+  if (finished) finish_rankings(evaluator);
   nnc_skipped_tell(nnc_data_skipped(evaluator->sets[index].data));
   if (finished)
     nnc_tally_metrics(&evaluator->tally, session->model, &session->model->eval, metrics);

@@ -6,11 +6,19 @@
 #include "core/session.h"
 #include "core/tally.h"
 #include "data/read.h"
+#include "train/ranking.h"
 
 typedef struct nnc_eval_set {
   const char *name;
   nnc_data *data;
 } nnc_eval_set;
+
+/* Scores and labels of a whole set, as far as it has been run. */
+typedef struct nnc_ranked_set {
+  nnc_ranked *list;
+  int64_t count, width; /* of an example: how many */
+  char *rows;           /* of a batch, as the device has them */
+} nnc_ranked_set;
 
 typedef struct nnc_evaluator {
   nnc_session *session;
@@ -18,6 +26,8 @@ typedef struct nnc_evaluator {
   nnc_eval_set *sets;
   nnc_feed batch_feed, one_feed; /* of eval and eval_one */
   nnc_tally tally;
+  nnc_ranked_set *ranked; /* of the model's rankings; NULL: there are none */
+  double *rankings;       /* their values, for the tally */
   /* called after each run of an entry, with the number of its first example; NULL: nobody looks */
   void (*look)(void *context, const nnc_entry *entry, int64_t first);
   void *looker;    /* its context */

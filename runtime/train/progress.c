@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/tally.h"
 #include "os/assert.h"
 #include "os/clock.h"
 #include "os/message.h"
@@ -53,7 +54,8 @@ __attribute__((format(printf, 3, 4))) static size_t append(char line[NNC_PROGRES
 static size_t append_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
                              int count, const char *prefix, const double *metrics) {
   for (int i = 0; i < count; i++)
-    at = append(line, at, "  %s%s %.4g", prefix, model->metric_names[i], metrics[i]);
+    if (*prefix || !nnc_metric_is_ranked(model, i))
+      at = append(line, at, "  %s%s %.4g", prefix, model->metric_names[i], metrics[i]);
   return at;
 }
 

@@ -37,6 +37,7 @@ static double *set_metrics(const Trainer *trainer, int set) {
 static void put_metrics(FILE *file, const nnc_model *model, const char *set,
                         const double *metrics) {
   for (int i = 0; i < model->metric_count; i++) {
+    if (strcmp(set, "train") == 0 && nnc_metric_is_ranked(model, i)) continue;
     fprintf(file, ",\"%s/%s\":", set, model->metric_names[i]);
     nnc_json_put_number(file, metrics[i]);
   }

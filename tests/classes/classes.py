@@ -65,7 +65,7 @@ def write_npy(path, kind, shape, values):
         file.write(struct.pack(f"<{len(values)}{'f' if kind == '<f4' else 'i'}", *values))
 
 
-def make_program(name, loss, scores_type, label_type, extra=""):
+def make_program(name, loss, scores_type, label_type, extra="", keys="seed = 0"):
     with open(f"{name}.net", "w") as file:
         file.write(f"""const batch = 10
 data train {{ s, y = npy("{name}.s.npy", "{name}.y.npy") }}
@@ -76,7 +76,7 @@ param w = 1.0
 z = s * w
 {extra}
 loss = {loss}
-train {{ minimize = loss, optimizer = sgd(lr = 0), epochs = 1 }}
+train {{ minimize = loss, optimizer = sgd(lr = 0), epochs = 1, {keys} }}
 """)
     child = run(nnc, f"{name}.net", "--cflags=-O0", "-o", name)
     check(f"{name} compiles", child.returncode == 0, child.stderr)
@@ -198,6 +198,32 @@ def main():
         for c, theirs in enumerate(from_sklearn[name]):
             check(f"{name}: class {c} of scikit-learn", all(abs(ours[c][key] - theirs[key]) < 1e-6 for key in theirs
                                                             if theirs[key] is not None), f"{ours[c]} {theirs}")
+
+    # Metrics over the whole set, in reports of training too; what mixes batches is exact.
+    scores, labels = draw("binary")
+    write_data("ranked", scores, labels)
+    make_program("ranked", "binary_cross_entropy(z, f32(y))", "[batch]", "i32[batch]",
+                 "area = auc(z, y)\nprecise = average_precision(z, y == 1)\ngini = 2 * area - 1\n"
+                 "hits = sum(f32(z > 0 && y == 1))\nf1 = 2 * hits / (sum(f32(z > 0)) + sum(f32(y == 1)))",
+                 "metrics = [area, precise, gini, f1], save = best(test.area, \"max\")")
+    wanted = from_sklearn["ranked"]
+    found = json.loads(run("./ranked", "eval", "--json").stdout)
+    with open("ranked.run/log.jsonl") as file:
+        logged = json.loads(file.read())
+    for key, value in wanted.items():
+        check(f"ranked: {key}", abs(found[key] - value) < 1e-6, f"{found[key]} {value}")
+        check(f"ranked: {key} in the log", abs(logged[f"test/{key}"] - value) < 1e-6, logged)
+        check(f"ranked: {key} of training", (f"train/{key}" in logged) == (key == "f1"), logged)
+    check("ranked: the best", logged["best"] == logged["test/area"], logged)
+    check("ranked: classes beside it", json.loads(run("./ranked", "eval", "--json", "--confusion").stdout)["confusion"] ==
+          expected_of(scores, labels)["confusion"])
+    scores, labels = draw("three")
+    write_data("top", scores, labels)
+    make_program("top", "cross_entropy(z, y)", "[batch, 3]", "i32[batch]",
+                 "top2 = mean(in_top_k(z, y, 2))\nperplexity = exp(cross_entropy(z, y))", "metrics = [top2, perplexity]")
+    found = json.loads(run("./top", "eval", "--json").stdout)
+    for key, value in from_sklearn["top"].items():
+        check(f"top: {key}", abs(found[key] - value) < 1e-6 * max(1, value), f"{found[key]} {value}")
 
     # A label that does not count; the program's own word; several losses; none.
     scores, labels = draw("three")

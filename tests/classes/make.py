@@ -6,7 +6,8 @@ Needs scikit-learn; the tests do not."""
 import json, os
 
 import numpy as np
-from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score
+from sklearn.metrics import (average_precision_score, f1_score, log_loss, precision_recall_fscore_support, roc_auc_score,
+                             top_k_accuracy_score)
 
 from classes import CASES, draw, probabilities
 
@@ -29,6 +30,14 @@ for name in CASES:
                      "auc": float(roc_auc_score(truth, ranks[:, c])) if has_both else None,
                      "average_precision": float(average_precision_score(truth, ranks[:, c])) if has_both else None})
     expected[name] = rows
+scores, labels = (np.array(part) for part in draw("binary"))
+area = float(roc_auc_score(labels, scores))
+expected["ranked"] = {"area": area, "precise": float(average_precision_score(labels, scores)), "gini": 2 * area - 1,
+                      "f1": float(f1_score(labels, scores > 0))}
+scores, labels = draw("three")
+odds = np.array([probabilities(row) for row in scores])
+expected["top"] = {"top2": float(top_k_accuracy_score(labels, np.array(scores), k=2, labels=range(3))),
+                   "perplexity": float(np.exp(log_loss(labels, odds, labels=range(3))))}
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected.json"), "w") as file:
     json.dump(expected, file, indent=1)
     file.write("\n")

@@ -72,7 +72,7 @@ killed() {
 steering() {
   local part
   write_digits
-  sed -i 's/^  metrics .*/&\n  save = best(test.loss, keep = 2)\n  keep = 2\n  stop = patience(2, test.accuracy, "max", threshold = 0.02)/; s/validate .*/validate = 7 steps/' "$here/digits.net"
+  sed -i 's/^  metrics .*/&\n  save = best(test.loss, keep = 2)\n  keep = 2\n  stop = patience(2, test.accuracy, "max", threshold = 0.02)/; s/validate .*/validate = 7 steps/; s/^accuracy .*/&\narea = auc(logits[:, 3], label == 3)/; s/\[accuracy\]/[accuracy, area]/' "$here/digits.net"
   check "digits of CUDA" "$nnc" "${cuda[@]}" "$here/digits.net" -o "$here/cuda"
   run_digits cuda whole --steps 160
   check "the best is kept" grep -q '"best_step"' "$here/whole/log.jsonl"
@@ -89,6 +89,7 @@ steering() {
   check "$nnc: digits of C" "$nnc" "$here/digits.net" -o "$here/c"
   "$here/c" eval --json --confusion --data "$here/data" --init "$here/whole/checkpoint.safetensors" --quiet >"$here/c.json"
   same_files "the confusion of C" <(grep -o "\"confusion\":[][0-9,]*]]" "$here/c.json") <(grep -o "\"confusion\":[][0-9,]*]]" "$here/whole.json")
+  check_status "the area of C" 0 "$(grep -o '"area":[0-9.]\{5\}' "$here/c.json")" cat "$here/whole.json"
   check "eval --best" "$here/cuda" eval --best --data "$here/data" --out "$here/parts" --quiet
 }
 

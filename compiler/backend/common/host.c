@@ -149,12 +149,19 @@ static const char *finish_leaf(const Emitter *emitter, const char *name) {
   const Graph *graph =
       module->entries[ENTRY_TRAIN] ? module->entries[ENTRY_TRAIN] : module->entries[ENTRY_EVAL];
   CHECK(graph != NULL);
-  for (int i = 0, number = 0; i < graph->outputs.count; i++) {
+  int number = 0;
+  for (int i = 0; i < graph->outputs.count; i++) {
     if (graph->outputs.items[i].kind != OUTPUT_ACCUMULATOR) continue;
     if (strcmp(graph->outputs.items[i].name, name) == 0)
       return arena_printf(emitter->arena, "accumulators[%d]", number);
     number++;
   }
+  /* After the accumulators come the rankings. */
+  RankingNames rankings = {0};
+  module_rankings(emitter->arena, module, &rankings);
+  for (int i = 0; i < rankings.count; i++)
+    if (strcmp(rankings.items[i], name) == 0)
+      return arena_printf(emitter->arena, "accumulators[%d]", number + i);
   panic("the finish entry reads %s, which is no accumulator", name);
 }
 

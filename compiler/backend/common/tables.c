@@ -433,9 +433,36 @@ static const char *class_input(const Module *module) {
   return NULL;
 }
 
+/* Metrics of the order of a set, and which of the reported metrics depend on them. */
+static void emit_rankings(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Arena *arena = emitter->arena;
+  RankingNames names = {0};
+  module_rankings(arena, module, &names);
+  if (!open_table(emitter, "unsigned char", "rankings", names.count)) return;
+  for (int i = 0; i < names.count; i++) {
+    bool is_auc = strncmp(names.items[i] + strlen(MODULE_RANKING), "auc:", 4) == 0;
+    code_line(&emitter->code, "%s,", is_auc ? "NNC_RANKING_AUC" : "NNC_RANKING_AVERAGE");
+  }
+  code_close_list(&emitter->code);
+  open_table(emitter, "unsigned char", "metric_is_ranked", module->metrics.count);
+  for (int i = 0; i < module->metrics.count; i++) {
+    const char *name = module->metrics.items[i].name;
+    code_line(&emitter->code, "%d, /* %s */", module_metric_is_ranked(arena, module, name),
+              code_in_comment(arena, name));
+  }
+  code_close_list(&emitter->code);
+}
+
 static void emit_classes(Emitter *emitter) {
   const Module *module = emitter->program->module;
   const char *input = class_input(module);
+  RankingNames rankings = {0};
+  module_rankings(emitter->arena, module, &rankings);
+  if (rankings.count > 0)
+    code_line(&emitter->code,
+              ".ranking_count = %d, .rankings = rankings, .metric_is_ranked = metric_is_ranked,",
+              rankings.count);
   if (module->run.class_losses > 0)
     code_line(&emitter->code, ".class_losses = %lld,", (long long)module->run.class_losses);
   if (input) code_line(&emitter->code, ".class_input = %s,", quoted(emitter, input));
@@ -520,6 +547,7 @@ void emitter_tables(Emitter *emitter) {
   emit_plateaus(emitter);
   emit_options(emitter);
   emit_watches(emitter);
+  emit_rankings(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emit_data_sets(emitter);

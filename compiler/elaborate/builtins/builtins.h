@@ -5,7 +5,8 @@
 #include "elaborate/core/elaborator.h"
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
-    builtins_schedule[], builtins_gradient[], builtins_follow[], builtins_classified[];
+    builtins_schedule[], builtins_gradient[], builtins_follow[], builtins_classified[],
+    builtins_ranked[];
 #define BUILTIN(family, call, data, name, formals, doc)                                            \
   { name, name "(" formals ")", doc, call, data, family }
 
@@ -23,7 +24,10 @@ Node *builtins_refuse_type(Elaborator *e, const Bound *bound, int i, const Node 
 Value builtins_einsum(Elaborator *e, const Bound *bound);
 /* Whether what plateaus follow exists, once all metrics and data sets are known. */
 void builtins_check_plateaus(Elaborator *e);
-/* The scores and labels of classes as results of evaluation, where they are known. */
+/* What metrics of the order of a set need as results of evaluation; whether they are metrics alone. */
+void builtins_add_ranked(Elaborator *e, Trace *eval, Trace *eval_one);
+void builtins_check_ranked(Elaborator *e);
+/* The scores and labels of classes as results of evaluation, where they are known, after those. */
 void builtins_add_classified(Elaborator *e, Trace *eval, Trace *eval_one);
 
 #endif

@@ -74,6 +74,12 @@ typedef struct Classified {
   bool is_own; /* said by the program itself, not by a loss of the library */
 } Classified;
 
+/* What the examples of a set are ordered by, and whether each is true: rows of results. */
+typedef struct Ranked {
+  const char *name; /* MODULE_RANKING */
+  Node *scores, *label;
+} Ranked;
+
 typedef struct Trace {
   EntryKind entry;
   bool training;
@@ -85,8 +91,10 @@ typedef struct Trace {
   Scope *keys;         /* random keys given out */
   VEC(Output) results; /* predict */
   VEC(Classified) classified;
-  TrainPlan *train;  /* NULL until the block is reached */
-  bool knows_frozen; /* the groups below were looked up */
+  VEC(Ranked) ranked; /* of evaluation */
+  int ranking_count;  /* metrics of this kind so far */
+  TrainPlan *train;   /* NULL until the block is reached */
+  bool knows_frozen;  /* the groups below were looked up */
   VEC(FrozenGroup) frozen_groups;
   int64_t statements; /* executed, and rounds of loops */
   int64_t elements;   /* of lists made */

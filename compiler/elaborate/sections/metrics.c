@@ -44,11 +44,16 @@ typedef struct Cutter {
   Cut deep;
 } Cutter;
 
+/* A metric of the order of all examples is a scalar of `finish` as it is. */
+static bool is_ranking(const Node *node) {
+  return node->op == OP_SCALAR && module_is_ranking(node_string(node, ATTR_NAME));
+}
+
 static bool *find_dependent(Arena *arena, const Graph *graph) {
   bool *depends = ARENA_ARRAY(arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    depends[node->id] = node->op == OP_INPUT;
+    depends[node->id] = node->op == OP_INPUT || is_ranking(node);
     for (int k = 0; k < node->operand_count; k++)
       depends[node->id] = depends[node->id] || depends[node->operands[k]->id];
   }
@@ -347,6 +352,7 @@ static Node *cut_independent(Cutter *c, const Cut *cut) {
 
 static Node *cut_new(Cutter *c, const Cut *cut) {
   Node *node = cut->node[0];
+  if (is_ranking(node)) return emit_scalar(c->e, node_string(node, ATTR_NAME));
   const Node *reduced;
   double value, one;
   if (is_constant(node, cut->node[1], &value, &one) && value != one)

@@ -187,6 +187,13 @@ void steer_configure(Elaborator *e, const TrainPlan *plan) {
 static void check_metric(Elaborator *e, const Watch *watch) {
   const Module *module = e->module;
   const char **names = module_metric_names(e->arena, module);
+  bool is_of_training = strcmp(watch->set, "train") == 0;
+  if (is_of_training && module_metric_is_ranked(e->arena, module, watch->metric)) {
+    Diagnostic *d = report_error(
+        e, watch->span, "training has no '%s': it is of the order of a whole set", watch->metric);
+    diag_help(d, "name a data set that is evaluated");
+    return;
+  }
   for (int i = 0; i < module->metrics.count; i++)
     if (names[i] == watch->metric) return;
   Diagnostic *d = report_error(e, watch->span, "there is no metric '%s'", watch->metric);
