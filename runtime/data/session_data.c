@@ -12,7 +12,14 @@
 #include "data/read.h"
 #include "os/message.h"
 
-static bool check_limits(const char *title, const nnc_data *data, const nnc_entry *entry) {
+/* Gives the message out, or to `told`. */
+static void tell(char *told, const char *message) {
+  if (told) snprintf(told, NNC_MESSAGE, "%s", message);
+  else nnc_error("%s", message);
+}
+
+static bool check_limits(const char *title, const nnc_data *data, const nnc_entry *entry,
+                         char *told) {
   for (int i = 0; entry->input_limits && i < entry->input_count; i++) {
     double smallest, largest;
     int64_t limit = entry->input_limits[i];
@@ -20,8 +27,11 @@ static bool check_limits(const char *title, const nnc_data *data, const nnc_entr
     int64_t except = entry->input_exceptions ? entry->input_exceptions[i] : INT64_MIN;
     if (!nnc_data_range(data, i, except, &smallest, &largest)) continue;
     if (smallest >= 0 && largest < (double)limit) continue;
-    nnc_error("%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld", title,
-              entry->inputs[i].name, smallest < 0 ? smallest : largest, (long long)limit - 1);
+    char message[NNC_MESSAGE];
+    snprintf(message, sizeof message,
+             "%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld", title,
+             entry->inputs[i].name, smallest < 0 ? smallest : largest, (long long)limit - 1);
+    tell(told, message);
     return false;
   }
   return true;
@@ -29,13 +39,15 @@ static bool check_limits(const char *title, const nnc_data *data, const nnc_entr
 
 /* Takes over `data`; NULL means that opening failed with the message, which may name the set. */
 static nnc_data *check(const char *title, nnc_data *data, const nnc_entry *entry,
-                       const char *message) {
+                       const char *message, char *told) {
   if (!data) {
     bool names_set = strncmp(message, title, strlen(title)) == 0;
-    nnc_error("%s%s%s", names_set ? "" : title, names_set ? "" : ": ", message);
+    char whole[NNC_MESSAGE];
+    snprintf(whole, sizeof whole, "%s%s%s", names_set ? "" : title, names_set ? "" : ": ", message);
+    tell(told, whole);
     return NULL;
   }
-  if (check_limits(title, data, entry)) return data;
+  if (check_limits(title, data, entry, told)) return data;
   nnc_data_close(data);
   return NULL;
 }
@@ -45,7 +57,7 @@ nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc
   snprintf(title, sizeof title, "data %s", set);
   nnc_data *data = nnc_data_open(session->model, set, entry, nnc_data_folder(session->options),
                                  &session->fitted, message);
-  return check(title, data, entry, message);
+  return check(title, data, entry, message, NULL);
 }
 
 bool nnc_session_keep_rows(nnc_session *session, const nnc_rows *rows) {
@@ -62,11 +74,11 @@ bool nnc_session_keep_data(nnc_session *session, const nnc_data *data) {
   return keeps;
 }
 
-nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry) {
+nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry, char *told) {
   const nnc_options *options = session->options;
   char message[NNC_MESSAGE];
   nnc_data_files files = {nnc_data_folder(options), options->argument_count,
                           (const char *const *)options->arguments};
   nnc_data *data = nnc_data_open_predict(session->model, entry, &files, &session->fitted, message);
-  return check("predict", data, entry, message);
+  return check("predict", data, entry, message, told);
 }

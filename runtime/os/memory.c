@@ -61,3 +61,5 @@ void nnc_block_free(nnc_block *block) {
     nnc_error_system("return", "memory to the system");
   *block = (nnc_block){0};
 }
+
+int nnc_memory_file(void) { return memfd_create("piece", MFD_CLOEXEC); }

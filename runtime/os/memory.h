@@ -21,4 +21,7 @@ void nnc_block_free(nnc_block *block);
 const char *nnc_format_bytes(char *buffer, double bytes);
 enum { NNC_FORMAT_BYTES = 24 };
 
+/* A file in memory, without a name, to be written and read; -1, with errno. */
+int nnc_memory_file(void);
+
 #endif

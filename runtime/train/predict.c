@@ -16,6 +16,7 @@
 #include "train/checkpoint.h"
 #include "train/commands.h"
 #include "train/predict_print.h"
+#include "train/predict_stream.h"
 
 enum { WORTH = 3 }; /* an example of a batch takes at most that part of the time of one by itself */
 
@@ -32,7 +33,10 @@ typedef struct Predictor {
   nnc_data *data; /* NULL: the entry has no inputs */
   Way one, many;  /* many: no entry where the program has none, or it is not used */
   int64_t most;   /* examples at a time */
+  int64_t before; /* examples of the data before these, of a stream */
   int64_t unread;
+  bool is_stream; /* rows are predicted as they come */
+  nnc_predict_stream stream;
 } Predictor;
 
 /* --- Opening -------------------------------------------------------------------------------- */
@@ -64,12 +68,13 @@ static bool open_data(Predictor *predictor) {
   const nnc_options *options = session->options;
   const char *set = first_evaluation_set(model);
   if (predictor->one.entry->input_count == 0) return check_without_inputs(options);
+  if (predictor->is_stream) return true; /* when rows are there */
   if (options->count >= 0) {
     nnc_error("--count is for predictions without inputs; here the examples are those of the data");
     return false;
   }
   if (options->argument_count > 0 || has_predict_set(model))
-    predictor->data = nnc_session_open_files(session, predictor->one.entry);
+    predictor->data = nnc_session_open_files(session, predictor->one.entry, NULL);
   else if (set) predictor->data = nnc_session_open_data(session, set, predictor->one.entry);
   else nnc_error("%s names no data; give the files of the inputs", model->file);
   return predictor->data != NULL;
@@ -92,7 +97,8 @@ static bool choose_batch(Predictor *predictor) {
   const nnc_model *model = predictor->session->model;
   int64_t asked = predictor->session->options->batch, batch = model->predict_batch.batch;
   bool has_batch = model->predict_batch.run != NULL;
-  predictor->most = has_batch && predictor->data ? asked > 0 ? asked : batch : 1;
+  bool reads = predictor->data || predictor->is_stream;
+  predictor->most = has_batch && reads ? asked > 0 ? asked : batch : 1;
   if (asked <= 1 || (has_batch && asked <= batch)) return true;
   if (has_batch)
     nnc_error("--batch: at most %lld, as many as the program has in a batch", (long long)batch);
@@ -112,7 +118,8 @@ static bool has_names(const Predictor *predictor) {
 static bool open_predictor(Predictor *predictor) {
   const nnc_model *model = predictor->session->model;
   predictor->one.entry = &model->predict;
-  if (!open_data(predictor) || !choose_batch(predictor) || !has_names(predictor)) return false;
+  if (!open_data(predictor) || !choose_batch(predictor)) return false;
+  if (!predictor->is_stream && !has_names(predictor)) return false;
   return open_way(predictor, &predictor->one, &model->predict) &&
          (predictor->most == 1 || open_way(predictor, &predictor->many, &model->predict_batch));
 }
@@ -148,7 +155,7 @@ static void run_and_print(Predictor *predictor, Way *way, int64_t first, int64_t
   const nnc_entry *entry = way->entry;
   /* Without data each example is a draw of its own: other random numbers, as another step has. */
   nnc_session_run(predictor->session, entry, predictor->data ? 0 : first,
-                  predictor->data ? first : 0);
+                  predictor->data ? predictor->before + first : 0);
   for (int i = 0; i < entry->result_count; i++) {
     const nnc_predict_column *column = &way->columns[i];
     nnc_device_read(predictor->session->device, column->tensor, 0,
@@ -186,8 +193,6 @@ static void predict_some(Predictor *predictor, int64_t first, int64_t count) {
 static bool predict_all(Predictor *predictor) {
   int64_t given = predictor->session->options->count;
   int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : given >= 0 ? given : 1;
-  nnc_predict_print_head(&predictor->print, predictor->one.entry->result_count,
-                         predictor->one.columns);
   for (int64_t first = 0, count; first < examples; first += count) {
     count = examples - first < predictor->most ? examples - first : predictor->most;
     predict_some(predictor, first, count);
@@ -197,15 +202,63 @@ static bool predict_all(Predictor *predictor) {
     nnc_error_system("write", "the predictions");
     return false;
   }
-  if (predictor->unread > 0 && examples > 1)
+  predictor->before += examples;
+  return true;
+}
+
+/* What is wrong with a row is its answer, and the next one is read. */
+static bool predict_rows(Predictor *predictor, int64_t count) {
+  char message[NNC_MESSAGE];
+  const nnc_entry *entry = predictor->one.entry;
+  predictor->data = nnc_session_open_files(predictor->session, entry, message);
+  if (predictor->data) {
+    bool good = has_names(predictor) && predict_all(predictor);
+    nnc_data_close(predictor->data);
+    predictor->data = NULL;
+    return good;
+  }
+  if (count <= 1) {
+    nnc_error("%s", message);
+    nnc_predict_print_unread(&predictor->print, entry->result_count, predictor->one.columns, "",
+                             message);
+    predictor->unread++;
+    predictor->before++;
+    return fflush(stdout) == 0 && !print_failed();
+  }
+  for (int64_t row = 0; row < count; row++)
+    if (!nnc_predict_stream_take(&predictor->stream, row) || !predict_rows(predictor, 1))
+      return false;
+  return true;
+}
+
+static bool predict_stream(Predictor *predictor) {
+  if (!nnc_predict_stream_open(&predictor->stream)) return false;
+  for (;;) {
+    int64_t count = nnc_predict_stream_next(&predictor->stream, predictor->most);
+    if (count <= 0) return count == 0;
+    if (!predict_rows(predictor, count)) return false;
+  }
+}
+
+static bool run(Predictor *predictor) {
+  nnc_predict_print_head(&predictor->print, predictor->one.entry->result_count,
+                         predictor->one.columns);
+  if (!(predictor->is_stream ? predict_stream(predictor) : predict_all(predictor))) return false;
+  if (fflush(stdout) != 0) {
+    nnc_error_system("write", "the predictions");
+    return false;
+  }
+  if (predictor->unread > 0 && predictor->before > 1)
     nnc_error("%lld of %lld examples could not be read", (long long)predictor->unread,
-              (long long)examples);
+              (long long)predictor->before);
   return predictor->unread == 0;
 }
 
 static bool predict(nnc_session *session, bool as_csv) {
   const nnc_options *options = session->options;
   Predictor predictor = {.session = session,
+                         .is_stream = nnc_predict_streams(options),
+                         .stream = {.source = -1},
                          .print = {as_csv, options->names, options->top > 0 ? options->top : 0}};
   nnc_position position;
   if (!session->model->predict.run) {
@@ -216,7 +269,8 @@ static bool predict(nnc_session *session, bool as_csv) {
   nnc_session_host(session, position.step > 0 ? position.step : 1, position.epoch,
                    nnc_checkpoint_length(session->model, &position), position.steps_per_epoch);
   nnc_streams_start(session);
-  bool good = open_predictor(&predictor) && predict_all(&predictor);
+  bool good = open_predictor(&predictor) && run(&predictor);
+  if (predictor.is_stream) nnc_predict_stream_close(&predictor.stream);
   close_predictor(&predictor);
   return good;
 }

@@ -105,6 +105,45 @@ check "dumps" bash -c "'$nnc' plain.net --dump-after=dce --stop-after=dce >dump.
   '$nnc' plain.net --emit=c >plain.emitted && cmp dump.c plain.emitted && '$nnc' plain.net --dump-after=plan --emit=c -o ignored.c >dump.ir &&
   '$nnc' dump.ir --resume-after=plan --emit=c >dump.c && cmp dump.c plain.emitted"
 
+# Rows of a pipe are answered as they come, in any pieces; the answers are those of the file.
+predict() { ./plain_c predict --quiet --out plain_c.run "$@"; }
+predict --batch 1 x.csv > ones
+coproc SERVE { predict - 2>serve.messages; }
+exec {to}>&"${SERVE[1]}" {from}<&"${SERVE[0]}"
+answered=0
+for i in 1 2 3 4 5; do
+  sed -n "${i}p" x.csv >&$to
+  read -r -t 60 -u $from line || break
+  near <(echo "$line") <(sed -n "${i}p" ones) 1e-6 && answered=$((answered + 1))
+done
+check "answers come at once" test $answered = 5
+{ sed -n 6,7p x.csv; echo; printf '\r\n1,2\n0,0,0,0,0,x\n'; sed -n 8,30p x.csv; } >&$to
+for i in 6 7 wrong wrong $(seq 8 30); do
+  read -r -t 60 -u $from line || break
+  if [ $i = wrong ]; then [[ $line == '{"error":"predict: standard input'* ]] && answered=$((answered + 1))
+  else near <(echo "$line") <(sed -n "${i}p" ones) 1e-6 && answered=$((answered + 1)); fi
+done
+check "answers in their order, for wrong rows their mistakes" test $answered = 32
+process=$SERVE_PID
+eval "exec $to>&- $from<&- ${SERVE[1]}>&- ${SERVE[0]}<&-" 2>/dev/null
+wait "$process"
+check "its status" test $? = 1
+check_status "how many" 0 'error: 2 of 32 examples could not be read' cat serve.messages
+check "a whole file in a pipe" near <(cat x.csv | predict -) ones 1e-6
+check "in small pieces" near <(perl -e '$| = 1; local $/; open F, "x.csv"; for (split /(?<=[1-9])/, <F>) { print; select undef, undef, undef, 0.0005 }' | predict -) ones 1e-6
+check "without an end of its last line" near <(head -c -1 x.csv | cat | predict -) ones 1e-6
+check "compressed" near <(gzip -c x.csv | predict -) ones 1e-6
+check "from a file" near <(predict - < x.csv) ones 1e-6
+check "the head of a table once" test "$(cat x.csv | predict --format=csv - | grep -c best)" = 1
+check "nothing" test -z "$(: | predict -)"
+check "random numbers go on" cmp <(./random_c predict --quiet --out random_c.run --batch 1 x.csv) <(while read -r row; do echo "$row"; sleep 0.002; done < x.csv | ./random_c predict --quiet --out random_c.run --batch 1 -)
+sed 's/header = false/header = true/' plain.net > headed.net
+check "with a head" "$nnc" $quick headed.net -o headed
+{ echo '"a, first",b,c,d,e,"f'; echo 'with two lines"'; cat x.csv; } > headed.csv
+sed -i 's/"x.csv"/"headed.csv"/' headed.net; check "with a head" "$nnc" $quick headed.net -o headed
+check "trains" ./headed --quiet
+check "its head is no row" near <({ head -n 3 headed.csv; sleep 0.2; tail -n +4 headed.csv; } | ./headed predict --quiet -) <(./headed predict --quiet headed.csv) 1e-6
+
 # Pictures: their names, the classes of the greatest values, and some that are none.
 python3 - <<'PYTHON'
 import os, random, struct, zlib
