@@ -182,16 +182,14 @@ static bool take_mark(const char **text, nnc_moment *mark) {
 }
 
 /* They may be more than are kept now, when the run kept more. */
-static void add_last(nnc_marks *marks, nnc_moment mark) {
-  if (marks->count <= NNC_MOST_KEPT) marks->items[marks->count++] = mark;
-}
+static void add_last(nnc_marks *marks, nnc_moment mark) { marks->items[marks->count++] = mark; }
 
 bool nnc_steer_parse_best(nnc_steer *steer, const char *text) {
   nnc_moment mark;
   nnc_marks_clear(&steer->best);
   text = skip_name(steer, steer->best_of, text);
   while (text && *text) {
-    if (!take_mark(&text, &mark)) text = NULL;
+    if (steer->best.count > NNC_MOST_KEPT || !take_mark(&text, &mark)) text = NULL;
     else add_last(&steer->best, mark);
   }
   if (!text) nnc_marks_clear(&steer->best);
@@ -217,7 +215,8 @@ bool nnc_steer_parse_kept(nnc_steer *steer, const char *text) {
   while (*text) {
     nnc_moment mark = {0};
     int length = 0;
-    if (sscanf(text, "%" SCNd64 "%n", &mark.step, &length) != 1 || mark.step < 0) {
+    if (sscanf(text, "%" SCNd64 "%n", &mark.step, &length) != 1 || mark.step < 0 ||
+        steer->kept.count > NNC_MOST_KEPT) {
       nnc_marks_clear(&steer->kept);
       return false;
     }
