@@ -1,6 +1,6 @@
 /* Barriers: one goes before a step that touches memory which a step since the last barrier wrote,
  * or that writes what such a step read - unless both steps are in task loops of equally many
- * blocks and touch the memory block by block, since a worker has the same blocks in both. Buffers
+ * blocks and touch the memory block by block: the loops are tied, a worker has the same blocks in both. Buffers
  * are compared by the memory they stand for (aliases); buffers that merely share bytes at different
  * times are kept apart by the plan, which lets them share only across a barrier; so are rows of one
  * buffer that a round never confuses. A task loop is taken as a whole. Greedy placement gives the fewest for the given order.
@@ -56,6 +56,18 @@ static bool is_apart(const Placer *placer, int other, int buffer) {
   return other != SEVERAL && buffers_are_apart(placer->program, other, buffer);
 }
 
+/* The step's task loop and those since the last barrier that have as many blocks. */
+static void tie_loops(const Placer *placer, const Step *step) {
+  ProgramEntry *entry = placer->entry;
+  TaskLoop *own = &entry->loops.items[step->loop];
+  own->is_tied = true;
+  for (int i = entry->steps.count - 1; i >= 0 && entry->steps.items[i].kind != STEP_BARRIER; i--) {
+    int loop = entry->steps.items[i].loop;
+    if (loop >= 0 && entry->loops.items[loop].blocks == own->blocks)
+      entry->loops.items[loop].is_tied = true;
+  }
+}
+
 /* What is wrong without a barrier before the step; NULL: nothing. */
 static const char *find_conflict(const Placer *placer, const Step *step) {
   TouchList list = step_touches(placer, step);
@@ -63,7 +75,10 @@ static const char *find_conflict(const Placer *placer, const Step *step) {
     const Touch *touch = &list.items[i];
     const Access *access = &placer->since[buffer_root(placer->program, touch->buffer)];
     if (access->writer == NULL && !(touch->is_written && access->reader != NULL)) continue;
-    if (touch->blocks > 0 && touch->blocks == access->blocks) continue;
+    if (touch->blocks > 0 && touch->blocks == access->blocks) {
+      tie_loops(placer, step);
+      continue;
+    }
     if ((access->writer == NULL || is_apart(placer, access->written_by, touch->buffer)) &&
         (access->reader == NULL || !touch->is_written ||
          is_apart(placer, access->read_by, touch->buffer)))

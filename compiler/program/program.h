@@ -81,6 +81,9 @@ typedef struct TaskLoop {
   int first_step, last_step;
   int64_t blocks;
   int64_t examples; /* of a block */
+  /* No barrier parts it from another loop that touches the same memory block by block: a worker
+   * must have the same blocks in both. */
+  bool is_tied;
 } TaskLoop;
 
 /* The steps of a scan that is not written out; the last one is a barrier. Loops lie apart or one

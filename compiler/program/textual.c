@@ -64,6 +64,7 @@ static const Field loop_fields[] = {
     NUMBER(" to ", TaskLoop, last_step),
     FIELD(" blocks ", INT64, TaskLoop, blocks, 1, MOST_TASKS),
     FIELD(" of ", INT64, TaskLoop, examples, 0, MAX_ELEMENTS),
+    FIELD(" tied", FLAG, TaskLoop, is_tied),
     FIELD_LITERAL("\n"),
 };
 

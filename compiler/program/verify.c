@@ -328,13 +328,21 @@ static const char *check_overwritten(Verifier *verifier) {
 /* ---- steps between two barriers ------------------------------------------------------------ */
 
 /* Whatever memory both accesses touch, the same worker does: it is its own block of memory, or both
- * go through it from the same place in the same blocks. */
-static bool is_of_one_worker(const Verifier *verifier, const StepAccess *a, const StepAccess *b) {
+ * go through it from the same place in the same blocks, and their loops are tied. */
+static bool is_of_one_worker(const Verifier *verifier, const StepAccess *a, const StepAccess *b,
+                             bool is_tied) {
   const Buffer *first = buffer_at(verifier->program, a->buffer);
   const Buffer *second = buffer_at(verifier->program, b->buffer);
   if (first->kind == BUFFER_WORKER) return true;
-  return a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
+  return is_tied && a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
          first->offset == second->offset;
+}
+
+/* Do workers have the same blocks in the task loops of both steps? */
+static bool are_tied(const ProgramEntry *entry, const Step *earlier, const Step *later) {
+  if (earlier->loop < 0 || later->loop < 0) return false;
+  return earlier->loop == later->loop ||
+         (entry->loops.items[earlier->loop].is_tied && entry->loops.items[later->loop].is_tied);
 }
 
 static const char *check_pair(Verifier *verifier, int s, const AccessList *earlier, int t,
@@ -342,12 +350,13 @@ static const char *check_pair(Verifier *verifier, int s, const AccessList *earli
   for (int i = 0; i < earlier->count; i++) {
     for (int k = 0; k < later->count; k++) {
       const StepAccess *a = &earlier->items[i], *b = &later->items[k];
+      const Step *steps = verifier->entry->steps.items;
       if (!a->writes && !b->writes) continue;
       if (!overlap(buffer_at(verifier->program, a->buffer),
                    buffer_at(verifier->program, b->buffer)) ||
-          is_of_one_worker(verifier, a, b) || buffers_are_apart(verifier->program, a->at, b->at))
+          is_of_one_worker(verifier, a, b, are_tied(verifier->entry, &steps[s], &steps[t])) ||
+          buffers_are_apart(verifier->program, a->at, b->at))
         continue;
-      const Step *steps = verifier->entry->steps.items;
       return arena_printf(verifier->arena,
                           "no barrier between step %d (%s) and step %d (%s), which both use the "
                           "memory of %s",

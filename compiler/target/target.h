@@ -77,6 +77,8 @@ typedef struct FusionLimits {
 /* What a step's time depends on besides its flops, in flops. */
 typedef struct TargetCosts {
   double byte, barrier;
+  double
+      shared; /* launches of at least so much let their tasks move between workers; 0: none does */
 } TargetCosts;
 
 typedef struct Target {

@@ -285,7 +285,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 13 };
+enum { NNC_MODEL_ABI = 14 };
 
 extern nnc_model nnc_the_model;
 

@@ -1,9 +1,13 @@
 /* Workers: a fixed pool of threads that run one function together (SPMD).
  *
  * Worker 0 is the calling thread. Inside an entry every worker executes the same sequence of task loops
- * and barriers. Tasks are fixed at compile time, so bits do not depend on the number of workers:
+ * and barriers. Tasks are fixed at compile time, so bits do not depend on the number of workers, nor on
+ * who does a task:
  *
  *     NNC_TASKS(worker, 42, task) kernel(worker, task);   // a static range of the 42 tasks each
+ *     nnc_barrier(worker);
+ *     nnc_share(worker);                                  // in the next task loop a worker that is
+ *     NNC_TASKS(worker, 42, task) other(worker, task);    // done takes tasks of the others' ranges
  *     nnc_barrier(worker);
  */
 #ifndef NNC_PARALLEL_H
@@ -20,17 +24,48 @@ struct nnc_worker {
   char *scratch;         /* this worker's block of nnc_model.worker_bytes */
   const double *scalars; /* host scalars of this step */
   uint64_t seed, step;   /* for the random operators */
-  uint64_t example; /* number of the batch's first example, for random operators in evaluation */
-  int64_t *marks;   /* `profile`: when each step of the entry began; NULL otherwise */
-  int64_t lap;      /* `profile`: when the step of a task loop began that is running */
+  uint64_t example;   /* number of the batch's first example, for random operators in evaluation */
+  int64_t *marks;     /* `profile`: when each step of the entry began; NULL otherwise */
+  int64_t lap;        /* `profile`: when the step of a task loop began that is running */
+  uint32_t shared;    /* task loops whose tasks move, so far: the same number in all workers */
+  uint32_t is_shared; /* whether the next task loop is one */
   nnc_pool *pool;
 };
 typedef struct nnc_worker nnc_worker;
 
+/* Tasks [at, end) of a loop. */
+typedef struct nnc_task_range {
+  int64_t at, end;
+} nnc_task_range;
+
+/* Of a loop whose tasks move: the next tasks to do, first of the worker's own range from its beginning,
+ * then of the others' from their ends; none: all have been taken. */
+nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks);
+
+static inline __attribute__((always_inline, unused)) nnc_task_range
+nnc_first_range(nnc_worker *worker, int64_t tasks) {
+  if (worker->is_shared) return nnc_claim(worker, tasks);
+  return (nnc_task_range){tasks * worker->index / worker->count,
+                          tasks * (worker->index + 1) / worker->count};
+}
+
+static inline __attribute__((always_inline, unused)) nnc_task_range
+nnc_next_range(nnc_worker *worker, int64_t tasks) {
+  return worker->is_shared ? nnc_claim(worker, tasks) : (nnc_task_range){0, 0};
+}
+
+/* `break` would leave one range of tasks, not the loop. */
 #define NNC_TASKS(worker, tasks, task)                                                             \
-  for (int64_t task = (int64_t)(tasks) * (worker)->index / (worker)->count,                        \
-               task##_end = (int64_t)(tasks) * ((worker)->index + 1) / (worker)->count;            \
-       task < task##_end; task++)
+  for (nnc_task_range task##_range = nnc_first_range(worker, tasks);                               \
+       task##_range.at < task##_range.end; task##_range = nnc_next_range(worker, tasks))           \
+    for (int64_t task = task##_range.at; task < task##_range.end; task++)
+
+/* The tasks of the next task loop move. It needs no other loop since the last barrier: a worker may do
+ * a task of it while others are still at those. */
+static inline __attribute__((always_inline, unused)) void nnc_share(nnc_worker *worker) {
+  worker->shared++;
+  worker->is_shared = worker->count > 1;
+}
 
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
 void nnc_barrier(nnc_worker *worker);
@@ -46,6 +81,7 @@ static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *w
 static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const nnc_worker *worker,
                                                                          int64_t examples) {
   nnc_worker solo = *worker;
+  solo.is_shared = 0;
   solo.index = 0;
   solo.count = 1;
   solo.example += (uint64_t)examples;

@@ -24,11 +24,23 @@
 
 enum { CACHE_LINE = 64, SPIN_NANOSECONDS = 50000, PAGE = 4096 };
 
-/* Each worker on lines of its own. */
+/* Each worker on lines of its own.
+ *
+ * `claims` is what has been taken of the worker's range in a task loop whose tasks move: the loop's number, units
+ * from the front (by the worker itself) and from the back (by others), in one word, which only grows by compare
+ * and swap. A word of an earlier loop stands for a range of which nothing has been taken, so a range may be
+ * emptied before its worker begins; one of a later loop for a range that is done, since a worker leaves a loop
+ * when all of it has been taken. Workers are at most the loops between two barriers apart. */
 typedef struct Seat {
   _Alignas(CACHE_LINE) nnc_worker worker;
   pthread_t thread;
+  _Alignas(CACHE_LINE) _Atomic uint64_t claims;
 } Seat;
+
+enum {
+  LOOP_BITS = 24,
+  UNIT_BITS = 20
+}; /* of Seat.claims; a unit is one task unless they are too many */
 
 struct nnc_pool {
   _Alignas(CACHE_LINE) atomic_uint arrived;
@@ -37,6 +49,7 @@ struct nnc_pool {
   _Alignas(CACHE_LINE) int count;
   int started;                     /* threads that run, worker 0 not counted */
   int spin;                        /* looks at the phase before sleeping */
+  int first_processor;             /* where worker 0 begins; -1: anywhere */
   void (*run)(nnc_worker *worker); /* NULL: the threads end */
   nnc_block scratch;
   Seat *seats;
@@ -74,6 +87,64 @@ void nnc_barrier(nnc_worker *worker) {
   atomic_store(&pool->phase, seen + 1);
   if (atomic_load(&pool->sleepers) > 0) nnc_futex_wake(&pool->phase);
 }
+
+/* ---- tasks that move ---- */
+
+typedef struct Claims {
+  uint32_t loop, front, back;
+} Claims;
+
+static inline Claims unpack_claims(uint64_t word) {
+  const uint64_t most = (UINT64_C(1) << UNIT_BITS) - 1;
+  return (Claims){(uint32_t)(word >> 2 * UNIT_BITS), (uint32_t)(word >> UNIT_BITS & most),
+                  (uint32_t)(word & most)};
+}
+
+static inline uint64_t pack_claims(Claims claims) {
+  return (uint64_t)claims.loop << 2 * UNIT_BITS | (uint64_t)claims.front << UNIT_BITS | claims.back;
+}
+
+/* Takes a unit of the range of worker `owner`, from its front or its back; an empty range: there is none left.
+ * The owner notes that it has been here even where it finds none, so that no word falls behind.
+ * Relaxed order suffices: what tasks write is published by barriers. */
+static nnc_task_range claim_of(nnc_worker *worker, int owner, int64_t tasks) {
+  const nnc_task_range none = {0, 0};
+  const int64_t first = tasks * owner / worker->count, end = tasks * (owner + 1) / worker->count;
+  const int64_t most = (1 << UNIT_BITS) - 1, unit = (end - first + most - 1) / most;
+  const int64_t units = unit ? (end - first + unit - 1) / unit : 0;
+  const uint32_t loop_mask = (1u << LOOP_BITS) - 1, loop = worker->shared & loop_mask;
+  const bool is_own = owner == worker->index;
+  _Atomic uint64_t *word = &worker->pool->seats[owner].claims;
+  uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+  for (;;) {
+    Claims claims = unpack_claims(seen);
+    const uint32_t ahead = (claims.loop - loop) & loop_mask;
+    if (ahead != 0 && ahead < 1u << (LOOP_BITS - 1)) return none;
+    if (ahead != 0) claims = (Claims){loop, 0, 0};
+    const bool is_left = (int64_t)claims.front + claims.back < units;
+    if (!is_left && (ahead == 0 || !is_own)) return none;
+    const int64_t at = is_own ? claims.front : units - 1 - claims.back;
+    claims.front += is_left && is_own;
+    claims.back += is_left && !is_own;
+    if (!atomic_compare_exchange_weak_explicit(word, &seen, pack_claims(claims),
+                                               memory_order_relaxed, memory_order_relaxed))
+      continue;
+    if (!is_left) return none;
+    return (nnc_task_range){first + at * unit, at + 1 < units ? first + (at + 1) * unit : end};
+  }
+}
+
+nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks) {
+  for (int k = 0; k < worker->count; k++) {
+    const int owner = (worker->index + k) % worker->count;
+    const nnc_task_range range = claim_of(worker, owner, tasks);
+    if (range.at < range.end) return range;
+  }
+  worker->is_shared = 0;
+  return (nnc_task_range){0, 0};
+}
+
+/* ---- starting and ending ---- */
 
 /* How many looks fill SPIN_NANOSECONDS: `pause` takes from 5 to 140 cycles. */
 static int calibrate_spin(nnc_pool *pool) {
@@ -113,13 +184,15 @@ static void seat_workers(nnc_pool *pool, char *arena, int64_t stride) {
   }
 }
 
-/* Worker 0 stays free to move: threads that it creates later inherit its mask, and with every
- * other core taken the scheduler leaves it where it is. */
+/* Worker 0 stays free to move: threads that it creates later inherit its mask. With every other core
+ * taken it begins each run on the one that is left: where it was started, or where it waited, may
+ * be the core of another worker, which the scheduler notes only after many steps. */
 static bool start_threads(nnc_pool *pool) {
   nnc_cpus cpus;
   nnc_cpus_find(&cpus);
   bool has_own_processor = pool->count <= cpus.count && pool->count <= cpus.quota;
   bool pin = has_own_processor && pool->count >= cpus.cores;
+  pool->first_processor = pin && pool->count > 1 ? cpus.order[0] : -1;
   pool->spin = has_own_processor ? calibrate_spin(pool) : 0;
   for (int i = 1; i < pool->count; i++) {
     Seat *seat = &pool->seats[i];
@@ -175,6 +248,8 @@ nnc_worker *nnc_pool_worker(nnc_pool *pool, int index) {
 void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker)) {
   nnc_worker *first = &pool->seats[0].worker;
   pool->run = run;
+  if (pool->first_processor >= 0 && nnc_thread_processor() != pool->first_processor)
+    nnc_thread_go(pool->first_processor);
   nnc_barrier(first);
   run(first);
   nnc_barrier(first);

@@ -34,3 +34,13 @@ int nnc_thread_start(pthread_t *thread, int processor, void *(*run)(void *argume
   pthread_attr_destroy(&attributes);
   return error;
 }
+
+int nnc_thread_processor(void) { return sched_getcpu(); }
+
+void nnc_thread_go(int processor) {
+  cpu_set_t before, there;
+  CPU_ZERO(&there);
+  CPU_SET(processor, &there);
+  if (sched_getaffinity(0, sizeof before, &before) != 0) return;
+  if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof before, &before);
+}

@@ -9,4 +9,10 @@
 int nnc_thread_start(pthread_t *thread, int processor, void *(*run)(void *argument),
                      void *argument);
 
+/* Where the calling thread runs just now. */
+int nnc_thread_processor(void);
+
+/* Moves the calling thread to a processor; it may leave again. Nothing happens where that is not allowed. */
+void nnc_thread_go(int processor);
+
 #endif

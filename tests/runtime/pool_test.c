@@ -33,6 +33,58 @@ static void run_tasks(nnc_worker *worker) {
   worker->scratch[0] = (char)worker->index;
 }
 
+enum { LOOPS = 6, MANY = 3 << 21 };
+static const int64_t extents[LOOPS] = {1000, 3, 0, 1, 57, MANY};
+static unsigned char *done[LOOPS];
+static atomic_long moved; /* tasks outside of the worker's own range */
+
+static void slow_down(const nnc_worker *worker, long round) {
+  if ((worker->index + round) % 3 == 0)
+    for (volatile int i = 0; i < 20000; i++) continue;
+}
+
+/* Loops whose tasks move follow each other without a barrier, each task is done once; tasks before a
+ * barrier are seen after it. Workers begin at different times. */
+static void run_shared(nnc_worker *worker) {
+  for (long round = 0; round < 40; round++) {
+    slow_down(worker, round);
+    for (int loop = 0; loop < (round ? LOOPS - 1 : LOOPS); loop++) {
+      int64_t tasks = extents[loop];
+      nnc_share(worker);
+      NNC_TASKS(worker, tasks, task) {
+        done[loop][task]++;
+        if (task < tasks * worker->index / worker->count ||
+            task >= tasks * (worker->index + 1) / worker->count)
+          atomic_fetch_add(&moved, 1);
+      }
+      expect(!worker->is_shared);
+    }
+    nnc_barrier(worker);
+    NNC_TASKS(worker, TASKS, task) expect(done[0][task] == round + 1 && ++seen[task] == round + 1);
+    nnc_barrier(worker);
+  }
+}
+
+static void test_shared(int count) {
+  static char arena[64];
+  nnc_pool *pool = nnc_pool_create(count, arena, 100);
+  if (!pool) exit(1);
+  for (int loop = 0; loop < LOOPS; loop++) {
+    done[loop] = calloc((size_t)extents[loop] + 1, 1);
+    if (!done[loop]) exit(1);
+  }
+  for (int i = 0; i < TASKS; i++) seen[i] = 0;
+  nnc_pool_run(pool, run_shared);
+  for (int loop = 0; loop < LOOPS; loop++) {
+    for (int64_t i = 0; i < extents[loop]; i++)
+      expect(done[loop][i] == (loop < LOOPS - 1 ? 40 : 1));
+    free(done[loop]);
+  }
+  nnc_pool_destroy(pool);
+  expect((moved > 0) == (count > 1));
+  moved = 0;
+}
+
 /* Does not wait for the others at its barrier, and they do not run. */
 static void run_alone(nnc_worker *worker) {
   expect(worker->index == 0 && worker->count == 1);
@@ -59,7 +111,10 @@ static void test_count(int count) {
 }
 
 int main(void) {
-  for (int count = 1; count <= MOST; count += count < 4 ? 1 : 5) test_count(count);
+  for (int count = 1; count <= MOST; count += count < 4 ? 1 : 5) {
+    test_count(count);
+    test_shared(count);
+  }
   printf("%d failures\n", failures);
   return failures != 0;
 }

@@ -83,7 +83,8 @@ const Target target_c = {
                .few_rows = 16,
                .large_rows = 16384,
                .small_kernel = 16384},
-    .costs = {.byte = 8, .barrier = 400000}, /* 200 GFLOP/s, 25 GB/s, 2 us a barrier */
+    /* 200 GFLOP/s, 25 GB/s, 2 us a barrier; from 20 us on tasks move */
+    .costs = {.byte = 8, .barrier = 400000, .shared = 4000000},
     .conv_weight_is_product = conv_weight_is_product,
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */

@@ -146,9 +146,27 @@ static void emit_part(Emitter *emitter, const ProgramEntry *entry, const Step *s
   emit_launch(emitter, step);
 }
 
+/* Lets the tasks of the steps [first, last], one launch or one task loop, move where it is long
+ * enough: what a claimed task costs is some 50 nanoseconds. */
+static void emit_share(Emitter *emitter, const ProgramEntry *entry, int first, int last) {
+  const TargetCosts *costs = &emitter->program->target->costs;
+  const Step *steps = entry->steps.items;
+  if (costs->shared == 0 || steps[first].task_count < 2) return;
+  double cost = 0;
+  for (int s = first; s <= last; s++) cost += steps[s].flops + costs->byte * steps[s].bytes;
+  for (int scan = steps[first].scan; scan >= 0; scan = entry->scans.items[scan].outer)
+    cost /= (double)entry->scans.items[scan].rounds;
+  if (cost >= costs->shared) code_line(&emitter->code, "nnc_share(worker);");
+}
+
 static void emit_step(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   switch (step->kind) {
-  case STEP_LAUNCH: emit_part(emitter, entry, step); return;
+  case STEP_LAUNCH: {
+    int number = (int)(step - entry->steps.items);
+    emit_share(emitter, entry, number, number);
+    emit_part(emitter, entry, step);
+    return;
+  }
   case STEP_BARRIER: code_line(&emitter->code, "nnc_barrier(worker);"); return;
   case STEP_COPY: emit_copy(emitter, step); return;
   }
@@ -171,6 +189,7 @@ static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoo
   code_comment(code, "%lld blocks of %lld example%s: a worker takes each through all of it.",
                (long long)loop->blocks, (long long)loop->examples, loop->examples == 1 ? "" : "s");
   code_line(code, "nnc_laps_begin(worker, %d, %d);", first, count);
+  if (!loop->is_tied) emit_share(emitter, entry, first, loop->last_step);
   code_open(code, "NNC_TASKS(worker, %lld, block)", (long long)loop->blocks);
   code_line(code, "nnc_worker solo = nnc_solo(worker, block * %lld);", (long long)loop->examples);
   if (loop_uses_scratch(emitter, entry, loop))
