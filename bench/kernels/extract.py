@@ -13,12 +13,10 @@ import convolutions
 import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(1, os.path.join(HERE, ".."))
-from compare_twins import SIZES, SMALL  # noqa: E402
+sys.path.insert(1, os.path.join(HERE, "../steps"))
+from sizes import SIZES  # noqa: E402
 
 MODELS = os.path.join(HERE, "../../models")
-# Of models that compare_twins.py has no sizes for; others as their files have them.
-MORE_SIZES = {"resnet50": SMALL}
 
 NODE = re.compile(r"( *)%(\d+) : (\w+)\[([\d, ]*)\] = (\w+)\(([^)]*)\)(?: \{(.*?)\})?(?: \"| @|$)")
 ATTRIBUTE = re.compile(r"(\w+) = (\[[^\]]*\]|[^,]+)")
@@ -129,7 +127,7 @@ def model_names():
 
 
 def graph_text(nnc, model):
-    constants = {**SIZES, **MORE_SIZES}.get(model, {})
+    constants = SIZES.get(model, {})
     words = [word for name, value in constants.items() for word in ("-D", "%s=%s" % (name, value))]
     done = subprocess.run([nnc, os.path.join(MODELS, model + ".net"), *words, "--emit=ir"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)

@@ -25,7 +25,7 @@ class Failure(Exception):
 
 def stop(message):
     """Nothing can be measured."""
-    print("kernels.py: " + message, file=sys.stderr)
+    print("%s: %s" % (os.path.basename(sys.argv[0]), message), file=sys.stderr)
     sys.exit(2)
 
 
@@ -101,13 +101,13 @@ class Ours:
 
 
 class Theirs:
-    """A peer.py that waits for requests."""
+    """A peer.py, or another script of that kind, that waits for requests."""
 
-    def __init__(self, python, cpus):
+    def __init__(self, python, cpus, script=os.path.join(HERE, "peer.py")):
         threads = str(len(cpus))
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS")
         environment = {**os.environ, **KEEP_MEMORY, **{name: threads for name in names}}
-        self.process = subprocess.Popen([python, os.path.join(HERE, "peer.py"), threads], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([python, script, threads], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=environment, preexec_fn=pinned(cpus), text=True)
 
     def ask(self, **request):
