@@ -27,6 +27,7 @@ enum {
   KEY_HELP_STAGES,
   KEY_TARGET,
   KEY_GEMM,
+  KEY_CONV,
   KEY_FLOAT,
   KEY_SCANS,
   KEY_CC,
@@ -56,6 +57,11 @@ static const struct argp_option option_table[] = {
     {"gemm", KEY_GEMM, "WHOSE", 0,
      "With --target=cuda, who computes matrix products: own (default): kernels of nnc's; cublaslt: "
      "NVIDIA's library where OUT finds it",
+     1},
+    {"conv", KEY_CONV, "HOW", 0,
+     "With --target=c, convolutions of 3 x 3 in f32: auto (default): by Winograd's minimal "
+     "filtering "
+     "where that is faster; direct: none",
      1},
     {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
     {"scans", KEY_SCANS, "HOW", 0,
@@ -136,6 +142,7 @@ static const Word command_words[] = {{"check", COMMAND_CHECK},
                                      {0, 0}};
 static const Target *const targets[] = {&target_c, &target_cuda};
 static const Word target_words[] = {{"c", 0}, {"cuda", 1}, {0, 0}};
+static const Word conv_words[] = {{"auto", CONV_AUTO}, {"direct", CONV_DIRECT}, {0, 0}};
 static const Word gemm_words[] = {{"own", GEMM_OWN}, {"cublaslt", GEMM_CUBLASLT}, {0, 0}};
 static const Word emit_words[] = {{"c", EMIT_C},
                                   {"cuda", EMIT_CUDA},
@@ -266,6 +273,8 @@ static void check_target(ParseState *parse, struct argp_state *state) {
                "the kernels and their host");
   if (options->gemm != GEMM_NONE && !is_cuda) argp_error(state, "--gemm is for --target=cuda");
   if (options->gemm == GEMM_CUBLASLT) options->target = target_cuda_cublaslt();
+  if (options->conv != CONV_NONE && is_cuda) argp_error(state, "--conv is for --target=c");
+  if (options->conv == CONV_DIRECT) options->target = target_c_direct();
   if (is_cuda) mistake = cuda_usage_mistake(parse->arena, &options->toolchain);
   if (mistake) argp_error(state, "%s", mistake);
   if (!is_cuda && arch && (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))
@@ -336,6 +345,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     break;
   case KEY_GEMM:
     options->gemm = (GemmChoice)word_value(state, gemm_words, argument, "--gemm");
+    break;
+  case KEY_CONV:
+    options->conv = (ConvChoice)word_value(state, conv_words, argument, "--conv");
     break;
   case KEY_FLOAT:
     options->has_float = true;

@@ -29,6 +29,7 @@ typedef enum EmitKind {
 
 typedef enum ReportKind { REPORT_NONE, REPORT_TEXT, REPORT_JSON } ReportKind;
 
+typedef enum ConvChoice { CONV_NONE, CONV_AUTO, CONV_DIRECT } ConvChoice;
 typedef enum GemmChoice { GEMM_NONE, GEMM_OWN, GEMM_CUBLASLT } GemmChoice;
 
 typedef struct Options {
@@ -38,6 +39,7 @@ typedef struct Options {
   const char *output;      /* -o; NULL: the file's base name (executable) or stdout (text) */
   EmitKind emit;
   ReportKind report;
+  ConvChoice conv; /* --conv; CONV_NONE: not given */
   GemmChoice gemm; /* --gemm; GEMM_NONE: not given */
   bool check_gradients;
   bool check_indices; /* always with -O0 */

@@ -97,6 +97,9 @@ typedef struct Target {
   /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
+  /* Whether a convolution of f32 had better be computed by Winograd's minimal filtering; NULL: none. */
+  bool (*conv_goes_by_tiles)(const ConvSlots *slots);
+  bool (*is_by_tiles)(const Kernel *kernel); /* whether a kernel is; NULL: none */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* of an input that such a convolution reads: its channels lie first, and are read one by one */
   int64_t most_plane_channels;

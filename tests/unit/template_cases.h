@@ -308,6 +308,31 @@ static void make_convolutions_last(CaseList *list) {
 
 /* ---- adding at places ---- */
 
+/* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
+ * places out; one block of channels and several, the last one narrower. */
+static void make_convolutions_by_tiles(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  static const ConvShape shapes[] = {
+      {2, 32, 48, 1, 2, {9, 13}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 16, 16, 1, 2, {3, 3}, {3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {3, 80, 112, 1, 2, {12, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 64, 176, 1, 2, {17, 30}, {3, 3}, {1, 1}, {0, 1}, {2, 0}, {1, 1}},
+      {1, 208, 32, 1, 2, {25, 70}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
+      {2, 48, 64, 1, 2, {11, 8}, {3, 3}, {1, 1}, {-1, -2}, {3, -1}, {1, 1}},
+      {1, 16, 32, 1, 2, {1, 1}, {3, 3}, {1, 1}, {4, 3}, {5, 3}, {1, 1}},
+      {0, 16, 32, 1, 2, {5, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  static const int lasts[] = {7, 3};
+  int turn = 0;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int kind = 0; kind < 3; kind++, turn++) {
+      make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, turn % 3, lasts[turn / 2 % 2]);
+      Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+      kernel->conv.by_tiles = true;
+      assert_true(kernel_is_winograd(kernel));
+    }
+}
+
 static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last) {
   ConvSlots slots = conv_slots(s);
   int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};

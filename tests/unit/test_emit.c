@@ -20,6 +20,7 @@
 #include "kernel_cases.h"
 #include "kernel_reference.h"
 #include "lib/storage.h"
+#include "backend/c/winograd.h"
 #include "template_cases.h"
 #include "nnc_parallel.h"
 
@@ -240,6 +241,8 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   Code code = {.arena = arena, .out = &text};
   NameScope names = {.arena = arena, .words = back_end_c.words};
   code_line(&code, "#include \"nnc_kernel.h\"");
+  code_line(&code, "nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks) { (void)worker, "
+                   "(void)tasks; __builtin_trap(); }");
   for (int i = 0; i < list.cases.count; i++) emit_case(&code, &names, &list.cases.items[i], i);
   char folder[] = "/tmp/test_emit_XXXXXX";
   assert_non_null(mkdtemp(folder));
@@ -291,6 +294,10 @@ static void test_convolutions_last(void **state) {
   (void)state;
   check_family(make_convolutions_last, "convolutions_last");
 }
+static void test_convolutions_by_tiles(void **state) {
+  (void)state;
+  check_family(make_convolutions_by_tiles, "convolutions_by_tiles");
+}
 static void test_indexed(void **state) {
   (void)state;
   check_family(make_indexed, "indexed");
@@ -302,7 +309,8 @@ int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elementwise_loops), cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_contractions),      cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_convolutions_last), cmocka_unit_test(test_indexed),
+      cmocka_unit_test(test_convolutions_last), cmocka_unit_test(test_convolutions_by_tiles),
+      cmocka_unit_test(test_indexed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

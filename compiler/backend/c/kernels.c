@@ -75,7 +75,9 @@ static const char *const words[] = {
     "first_tap", "offset",    "weight",     "sum",     "w",
     "adds",      "place",     "met",        "whole",   "tap",
     "steps",     "columns",   "panels",     "own",     "held",
-    "order",     "flat",      NULL};
+    "order",     "flat",      "source",     "line",    "y",
+    "m",         "products",  "is_packed",  "r",       "height",
+    "gradient",  NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,

@@ -9,6 +9,8 @@
 
 extern const BackEnd back_end_c;
 extern const Target target_c; /* target.c */
+/* The same without Winograd's minimal filtering. */
+const Target *target_c_direct(void);
 
 /* The kinds of kernels, each in a file of this folder: how it is cut, how it is written. */
 #define KERNEL(identifier, name) extern const TargetKernel c_kernel_##name;

@@ -2,6 +2,7 @@
  * the compiler knows of it besides how kernels are cut (tiles.h) and written. */
 #include "backend/c/kernels.h"
 #include "backend/c/tiles.h"
+#include "backend/c/winograd.h"
 
 #include "support/integers.h"
 
@@ -89,6 +90,15 @@ const Target target_c = {
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
+    .conv_goes_by_tiles = winograd_gains,
+    .is_by_tiles = kernel_is_winograd,
     .most_plane_channels = 1,
     .channels_together = 1,
 };
+
+const Target *target_c_direct(void) {
+  static Target direct;
+  direct = target_c;
+  direct.conv_goes_by_tiles = NULL;
+  return &direct;
+}

@@ -4,7 +4,7 @@
 
 #include "kernel/class.h"
 
-enum { WINDOW_SLOT_COUNT = 7 };
+enum { WINDOW_SLOT_COUNT = 8 };
 extern const Field window_slots[WINDOW_SLOT_COUNT];
 /* Elements of x, [n, c, in...], of y, [n, k, out...], and of w, [k, c / groups, kernel...]. */
 int64_t window_x_elements(const ConvSlots *slots);

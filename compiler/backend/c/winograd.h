@@ -1,0 +1,16 @@
+/* Convolutions of 3 x 3 taps by Winograd's minimal filtering, in all three directions. */
+#ifndef NNC_BACKEND_C_WINOGRAD_H
+#define NNC_BACKEND_C_WINOGRAD_H
+
+#include "backend/c/kernels.h"
+
+/* Whether a convolution with its channels last gains by it: for the target's choice. */
+bool winograd_gains(const ConvSlots *slots);
+/* Whether a kernel is computed so: its target chose it, its operands lie for it, and it is no part of a
+ * task loop, where the weights would be transformed for each block. */
+bool kernel_is_winograd(const Kernel *kernel);
+int64_t winograd_tasks(const Kernel *kernel);
+int64_t winograd_worker_bytes(const Kernel *kernel);
+void winograd_write(Code *code, KernelFunction *function);
+
+#endif
