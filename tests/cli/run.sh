@@ -209,6 +209,13 @@ sed 's/linear(measures, 16)/linear(measures, 16, name = "\xc3\xa9")/; s/linear(h
 check "names of signs and digits" timeout 60 "$nnc" "$work/names.net" -o "$work/names"
 check_status "keep their paths" 0 'é\.w' "$work/names" info
 
+# ---- convolutions by Winograd's minimal filtering are listed, and can be turned off ----
+vgg=(models/vgg16.net -D batch=8 -D size=64 --report)
+check_status "filtered convolutions" 0 "by Winograd's minimal filtering.*conv_weight" "$nnc" "${vgg[@]}"
+check_status "direct convolutions" 0 '^$' sh -c "'$nnc' ${vgg[*]} --conv=direct 2>&1 | grep Winograd; true"
+check_status "none in f64" 0 '^$' sh -c "'$nnc' ${vgg[*]} --float=f64 2>&1 | grep Winograd; true"
+check_status "no --conv for GPUs" 2 'conv is for --target=c' "$nnc" --target=cuda --conv=direct "${vgg[@]}"
+
 # ---- formatting ----
 for file in models/*.net examples/*.net compiler/prelude/*.net ../shared/design/programs/*.net; do
   [ -f "$file" ] || { echo "skipped: $file is not there"; continue; }
