@@ -305,7 +305,7 @@ static bool read_entry(Reader *reader, Program *program) {
       !check_numbers(reader, start, "buffer", entry->results.count, entry->results.items, buffers))
     return false;
   while (reader_sees_word(reader, "loop")) {
-    TaskLoop loop;
+    TaskLoop loop = {0};
     if (!record_read(reader, RECORD(loop_fields), &loop)) return false;
     vec_push(reader->arena, &entry->loops, loop);
   }

@@ -27,6 +27,12 @@ void nnc_cuda_copy(nnc_worker *worker, void *to, const void *from, int64_t bytes
 /* What is put into the stream runs in its order. */
 void nnc_barrier(nnc_worker *worker) { (void)worker; }
 
+/* The only worker has all tasks of a loop as its own range. */
+nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks) {
+  worker->is_shared = 0;
+  return (nnc_task_range){0, tasks};
+}
+
 /* Without a device: on the host's clock, as `profile` does to learn what a mark costs it. */
 void nnc_mark_now(nnc_worker *worker, int number) {
   if (worker->pool) nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_MARK, number, 0);

@@ -23,7 +23,8 @@ CHUNK = 60
 # Why an example is not called here: its words, at the beginning.
 without = {
     r".*\btrain \{": "train blocks",
-    r"(optimizer|schedule|data|train|def|extern|const|input|params|predict|init|state|stream|param|for|if)\b": "statements",
+    r"(optimizer|schedule|data|train|def|extern|const|input|option|params|predict|init|state|stream|param|for|if)\b": "statements",
+    r"_ = classified|.*\b(auc|average_precision)\(": "of evaluations: tests/classes",
     r"_ = assert|pads = |names = ": "known at compile time",
 }
 # Results that are drawn, and those that jump (feed_forward's rectifier at 0): only taken.
