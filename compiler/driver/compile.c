@@ -84,6 +84,9 @@ static int compile_module(Compilation *compilation, Module *module) {
   if (!memory_fit(arena, module, diagnostics, &request, &fit)) return EXIT_MISTAKES;
   if (is_module_wanted) return write_module(compilation, module);
 
+  /* What is dumped is dumped once: whether predictions by batches cost too much is tried before. */
+  if (options->stages.dump_after && is_costly(program_create(arena, module, &fit.lowering)))
+    module->entries[ENTRY_PREDICT_BATCH] = NULL;
   fit.lowering.runner = &options->stages;
   fit.lowering.diagnostics = diagnostics;
   const Program *program = program_create(arena, module, &fit.lowering);
