@@ -9,26 +9,44 @@ declare -A met=()
 cat <<'HEAD'
 # The library
 
-Every name that the language offers, with its signature; `nnc doc NAME` prints the same with the source of
-what is written in `.net` (`compiler/prelude`). The sections with a file's name are the standard library; the
-rest is built into the language; at the end stand words that are no functions. In signatures of built-in functions the word after `:` says what is taken;
-`...` marks any number of arguments; what has a default may be left out. [language.md](language.md) says what
-these things mean.
+This page lists every name of the language. Each entry has a link of its own, `library.md#adam`: the call with its defaults, the meaning, an example.
+`nnc doc NAME` prints the same, with the source of what is written in `.net` (`compiler/prelude`).
+
+- An argument with a default may be left out. `...` stands for any number of arguments.
+- In calls of built-in functions the word after `:` says what is taken.
+- The sections with a file's name are the standard library; all others are built into the language. The last sections are words that are no functions.
+- [language.md](language.md) explains the language, [data.md](data.md) the data.
 
 This page is made by `tools/library_page.sh`.
+
 HEAD
 
-# A section's names, one a line, after "# SECTION" lines; what is only announced has no meaning yet.
-"$nnc" doc | awk '/^[a-z]/ { skip = /not available/ } skip { next }
-                  /^[a-z]/ { print "# " $0; next } NF { print $1 }' | while IFS= read -r line; do
+# "# SECTION" and "SECTION<tab>NAME" lines; what is only announced has no meaning yet.
+listed() {
+  "$nnc" doc | awk '/^[a-z]/ { skip = /not available/ } skip { next } /^[a-z]/ { print "# " $0; next } NF { print $1 }'
+}
+title() { # SECTION
+  local file=""
+  case $1 in activations|images|initializers|layers|losses|math|optimizers|recurrent|schedules|tensors) file=" (\`$1.net\`)" ;; esac
+  echo "${1^}$file"
+}
+# Where GitHub puts a heading: small letters, digits, '-' and '_'.
+anchor() { tr -d '`().' <<<"${1,,}" | tr ' ' '-'; }
+
+while IFS= read -r section; do
+  heading=$(title "$section")
+  printf -- '- [%s](#%s)\n' "$heading" "$(anchor "$heading")"
+done < <(listed | sed -n 's/^# //p')
+
+while IFS= read -r line; do
   if [ "${line:0:2}" = "# " ]; then
-    section=${line#\# }
-    file="" ; case $section in activations|images|initializers|layers|losses|math|optimizers|recurrent|schedules|tensors) file=" (\`$section.net\`)" ;; esac
-    printf '\n## %s%s\n\n| call | meaning |\n|---|---|\n' "${section^}" "$file"
+    heading=$(title "${line#\# }")
+    is_defined=""; [[ $heading == *".net\`)" ]] && is_defined=1
+    printf '\n## %s\n' "$heading"
   else
     # A name may have several entries, each in its section: `split` is a function and a stage.
     met[$line]=$((${met[$line]:-0} + 1))
-    "$nnc" doc "$line" | awk -v wanted="${met[$line]}" -v is_defined="${file:+1}" '
+    "$nnc" doc "$line" | awk -v wanted="${met[$line]}" -v is_defined="$is_defined" -v name="$line" '
       !open && /^[^ ]/ { open = more = 1; blank = 0; text = ""; call = $0
                          if (is_defined) sub(/^(def|optimizer|init|schedule) /, "", call); next }
       !open { next }
@@ -36,10 +54,10 @@ HEAD
       !NF { blank++; next }
       /from the standard library|built into the language/ { if (++block == wanted) exit; open = 0; next }
       { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
-      END { gsub(/\|/, "\\|", call); gsub(/\|/, "\\|", text)
-            at = index(text, " Example: "); example = ""
-            if (at) { example = " Example: `" substr(text, at + 10) "`"; text = substr(text, 1, at - 1) }
-            gsub(/[*<]/, "\\\\&", text)
-            printf "| `%s` | %s |\n", call, text example }'
+      END { at = index(text, " Example: "); example = ""
+            if (at) { example = substr(text, at + 10); text = substr(text, 1, at - 1) }
+            gsub(/[*<|]/, "\\\\&", text)
+            printf "\n### %s\n\n`%s`\n\n%s\n", name == "_" ? "`_`" : name, call, text
+            if (example != "") printf "\n    %s\n", example }'
   fi
-done
+done < <(listed)

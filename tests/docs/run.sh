@@ -131,10 +131,36 @@ for word in $(sed -n '/^## Sources/,/^## Shuffling/p' docs/data.md > "$work/data
             $(sed -n '/^## Statements/,/^## Values/p' docs/language.md > "$work/statements.md"; words "$work/statements.md") \
             $(sed -n '/^## Train/,/^## Definers/p' docs/language.md > "$work/train.md"; words "$work/train.md"); do
   case $word in # what a row shows beside its word
-    x|s|y|a|b|w|name|for|if|return|yield|true|none|epochs|steps|seed|precision|adam) continue ;;
+    x|s|y|a|b|name) continue ;;
   esac
   if [[ $known == *" $word "* ]]; then ok; else fail "nnc doc $word: a page's table has it, nnc doc has not"; fi
 done
+
+# ---- every word of the language has an entry: those of the compiler's own tables ----
+table() { # FILE FROM LEAST [PATTERN]: the strings from a line with FROM to the table's end, at least so many
+  local found
+  found=$(awk -v from="$2" 'index($0, from) { inside = 1 } inside { print } inside && /};/ { exit }' "$1" |
+    grep -oE "${4:-\"[A-Za-z_0-9]+\"}" | tr -d '{" ' | sort -u)
+  if [ "$(wc -w <<<"$found")" -lt "$3" ]; then echo "(table '$2' of $1)"; fi # no word: the test below fails
+  echo "$found"
+}
+of_elaborate=compiler/elaborate
+while read -r word; do
+  if "$nnc" doc "$word" > "$work/entry" 2>&1 && [ -s "$work/entry" ]; then ok; else fail "nnc doc $word has no answer: it is a word of the language"; fi
+done < <(
+  table compiler/syntax/net.l '} words[] = {' 28
+  table $of_elaborate/sections/train.c 'key_info[KEY_COUNT] = {' 18
+  table $of_elaborate/sections/steer.c 'forms[WATCH_KIND_COUNT] = {' 4 | grep -xE 'best|patience'
+  table $of_elaborate/sections/steer.c 'units[] = {' 6
+  table $of_elaborate/sections/data.c 'orders[DATA_ORDER_COUNT] = {' 2
+  table $of_elaborate/sections/data_calls.c 'DataWord sources[] = {' 10 '^    \{"[a-z_]+"'
+  table $of_elaborate/sections/data_calls.c 'DataWord stages[] = {' 14 '^    \{"[a-z_]+"'
+  table $of_elaborate/eval/host.c 'ambient_names[] = {' 4
+  table $of_elaborate/eval/expression.c 'units[] = {' 4
+  table $of_elaborate/eval/expression.c 'members[] = {' 5
+  table $of_elaborate/eval/extern.c 'extern_keys[] = {' 4
+  table compiler/graph/types.c '[DTYPE_F64] = {' 8
+  printf '%s\n' none training pi inf order tail wrap w g fan_in fan_out _)
 
 # ---- the program of README.md, its first block ----
 awk '/^```/ { count++; next } count == 1' README.md > "$work/block.net"
@@ -164,12 +190,20 @@ while IFS= read -r line; do
   done
 done < docs/architecture.md
 
-# ---- links lead somewhere ----
+# ---- links lead somewhere, to a heading where they name one ----
+anchors() { # PAGE: what GitHub calls its headings, the second of a name with -1
+  awk '/^```/ { inside = !inside } !inside && /^#+ / { sub(/^#+ /, ""); text = tolower($0)
+         gsub(/\]\([^)]*\)/, "", text); gsub(/[^a-z0-9 _-]/, "", text); gsub(/ /, "-", text)
+         print (seen[text]++ ? text "-" (seen[text] - 1) : text) }' "$1"
+}
 for page in README.md docs/*.md models/README.md; do
   while IFS= read -r link; do
-    target=${link%%#*}
-    [ -z "$target" ] && continue
-    if [ -e "$(dirname "$page")/$target" ]; then ok; else fail "$page links to $target, which is not there"; fi
-  done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -v '^https\?:')
+    target=${link%%#*} anchor=""
+    [[ $link == *"#"* ]] && anchor=${link#*#}
+    file=$(dirname "$page")/$target; [ -z "$target" ] && file=$page
+    if [ ! -e "$file" ]; then fail "$page links to $target, which is not there"
+    elif [ -n "$anchor" ] && ! anchors "$file" | grep -qx -- "$anchor"; then fail "$page links to $link, a heading that $file has not"
+    else ok; fi
+  done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -v '^https\?:' | sort -u)
 done
 summary

@@ -7,9 +7,8 @@ source "$here/../lib/golden.sh"
 build=$(cd "$1" && pwd)
 golden_folder "$build/bin/nnc" "$here/errors"
 
-# What compiler/elaborate/core/synonyms.c suggests exists: the tables of docs/library.md (made of `nnc doc`) and
-# docs/language.md have every function, argument, source, stage and key; and no word is one of ours already.
-ours=$(grep -ohE '^\| `[^`]*`( or `[^`]*`)?' "$here/../../docs/library.md" "$here/../../docs/language.md" | grep -oE '[a-z_][a-z_0-9]*' | sort -u)
+# What compiler/elaborate/core/synonyms.c suggests exists: docs/library.md (made of `nnc doc`) and the tables of docs/language.md have every function, argument, source, stage and key; and no word is one of ours already.
+ours=$(grep -ohE '^(\| )?`[^`]*`( or `[^`]*`)?' "$here/../../docs/library.md" "$here/../../docs/language.md" | grep -oE '[a-z_][a-z_0-9]*' | sort -u)
 table=$(grep -oE '\{"[a-z0-9_]+", "[a-z0-9 ]+"\}' "$here/../../compiler/elaborate/core/synonyms.c" | tr -d '{},' | tr -d '"')
 rows=$(tr ' ' '\n' <<<"$table" | wc -l)
 while read -r name words; do

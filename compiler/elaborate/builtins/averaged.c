@@ -29,7 +29,7 @@ static Value apply_averaged(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_follow[] = {
-    BUILTIN("layers that follow", apply_averaged, 0, "averaged", "layer: any, average: any",
+    BUILTIN("moving averages", apply_averaged, 0, "averaged", "layer: any, average: any",
             "A layer like the given one, with moving averages of its parameters, which no "
             "gradient trains: a target network, a momentum encoder, a mean teacher. They begin as "
             "the parameters are when a run begins and move once a step, by an average as of train "

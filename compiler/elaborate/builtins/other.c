@@ -268,16 +268,18 @@ static const Builtin builtins_random[] = {
 };
 
 static const Builtin builtins_other[] = {
-    BUILTIN("making", apply_fill, 0, "zeros", "shape: shape, type: type = none",
+    BUILTIN("creating tensors", apply_fill, 0, "zeros", "shape: shape, type: type = none",
             "A tensor of zeros; without arguments the initializer."
             " Example: y = concat(x, zeros([batch, 2]))"),
-    BUILTIN("making", apply_fill, 1, "ones", "shape: shape, type: type = none",
+    BUILTIN("creating tensors", apply_fill, 1, "ones", "shape: shape, type: type = none",
             "A tensor of ones; without arguments the initializer."
             " Example: y = ones([2, 3])"),
-    BUILTIN("making", apply_full, 0, "full", "shape: shape, value: scalar, type: type = none",
+    BUILTIN("creating tensors", apply_full, 0, "full",
+            "shape: shape, value: scalar, type: type = none",
             "A tensor of one value."
             " Example: y = full([2, 3], 0.5)"),
-    BUILTIN("making", apply_arange, 0, "arange", "from: int, to: int = none, type: type = none",
+    BUILTIN("creating tensors", apply_arange, 0, "arange",
+            "from: int, to: int = none, type: type = none",
             "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
             " Example: y = x * f32(arange(16))"),
     BUILTIN("indexing", apply_one_hot, 0, "one_hot", "x: tensor, classes: int",
@@ -355,7 +357,7 @@ static Value apply_load(Elaborator *e, const Bound *bound) {
 }
 
 static const Builtin builtins_files[] = {
-    BUILTIN("making", apply_load, 0, "load", "file: string, entry: string = none",
+    BUILTIN("creating tensors", apply_load, 0, "load", "file: string, entry: string = none",
             "An initial value from a file in the data folder, read when a run begins: an array of "
             "NumPy's .npy, or a tensor of a .safetensors file, the one called as the parameter is "
             "unless `entry` names it. It has the declared shape; numbers are converted as those "

@@ -132,7 +132,7 @@ void builtins_check_plateaus(Elaborator *e) {
 }
 
 const Builtin builtins_schedule[] = {
-    BUILTIN("schedules", apply_plateau_value, 0, "plateau_value",
+    BUILTIN("parts of schedules", apply_plateau_value, 0, "plateau_value",
             "start: number, factor: number = 0.1, patience: int = 10, threshold: number = 1e-4, "
             "cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: string = none, "
             "best: string = \"min\", relative: bool = true, least: number = 1e-8",

@@ -1,13 +1,23 @@
-/* What `nnc doc` says about words that are no functions: statements, the keys of `train`, sources
- * and stages of data. docs/language.md and docs/data.md say more; tests/docs holds both against
- * this. */
+/* What `nnc doc` says about words that are no functions: statements and their clauses, values, types,
+ * the keys of `train`, sources and stages of data. docs/language.md and docs/data.md say more; tests/docs
+ * holds both, the scanner's words and the tables of keys and units against this. */
 #include "elaborate/builtins/builtins.h"
 
 #define STATEMENT(name, signature, doc)                                                            \
   { name, signature, doc, NULL, 0, "statements" }
+#define CLAUSE(name, signature, doc)                                                               \
+  { name, signature, doc, NULL, 0, "words inside statements" }
+#define SEEN(name, signature, doc)                                                                 \
+  { name, signature, doc, NULL, 0, "words that definers see" }
+#define VALUE(name, signature, doc)                                                                \
+  { name, signature, doc, NULL, 0, "values" }
+#define TYPE(name, doc, example)                                                                   \
+  { name, name "(x) | NAME : " name "[EXTENTS]", doc " Example: " example, NULL, 0, "types" }
 #define TRAIN(name, signature, doc)                                                                \
   { name, signature, doc, NULL, 0, "train" }
 #define IN_TRAIN " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+#define DATA(name, signature, doc)                                                                 \
+  { name, signature, doc, NULL, 0, "data keys" }
 #define SOURCE(name, signature, doc)                                                               \
   { name, signature, doc, NULL, 0, "data sources" }
 #define STAGE(name, signature, doc)                                                                \
@@ -84,9 +94,144 @@ const Builtin builtins_words[] = {
               "Where the fields of a data set come from; `train` is trained on, others evaluate."
               " Example: data test { x = npy(\"test.npy\") }"),
 
+    STATEMENT(
+        "for", "for NAME in LIST { BODY } | for (NAME, NAME) in [(VALUE, VALUE), ...] { BODY }",
+        "Repeats the body when the program is compiled, once for each element of a list or "
+        "range. Each round has layers of its own: linear.0.w, linear.1.w. A loop of the "
+        "running program is `scan`."
+        " Example: def deep(v) { for units in [32, 16] { v = relu(linear(v, units)) }; return v }"),
+    STATEMENT("if", "if CONDITION { BODY } else if CONDITION { BODY } else { BODY }",
+              "Chooses when the program is compiled: the condition is a constant, a shape or "
+              "`training`. Elements of tensors are not known then: `where` chooses among them."
+              " Example: if rank(image) == 4 { y = flatten(image) } else { y = image }"),
+    STATEMENT("else", "if CONDITION { BODY } else { BODY }",
+              "What holds where the condition of `if` does not."
+              " Example: if rank(x) == 2 { y = x } else { y = flatten(x) }"),
+    STATEMENT("return", "return VALUE, ...",
+              "The result of a def, a schedule, an initializer or a gradient; several are a tuple."
+              " Example: def halves(v) { return v / 2, v / 2 }"),
+    STATEMENT("yield", "yield VALUE, ...",
+              "What a step of a scan gives; it ends the body. The steps' values are stacked along "
+              "the axis of the scan."
+              " Example: sums, _ = scan v in sequence along 1 with s = x { s = s + v; yield s }"),
+    STATEMENT("_", "_ = VALUE | LAYER(_, ARGUMENTS)",
+              "As a name it throws a value away. As an argument it leaves the argument out: a "
+              "layer whose calls share their parameters."
+              " Example: enc = linear(_, 8); near = sum((enc(x) - enc(2 * x)) ^ 2)"),
+
+    CLAUSE("in", "for NAME in LIST | scan NAME in SEQUENCE | option NAME = NUMBER in LEAST..LIMIT",
+           "What a loop goes through, or the limits of an option."
+           " Example: def times_six(v) { for k in 1..4 { v = k * v }; return v }"),
+    CLAUSE("along", "scan NAME in SEQUENCE along AXIS",
+           "The axis that a scan goes along, 0 unless it is said."
+           " Example: sums, _ = scan v in sequence along 1 with s = x { s = s + v; yield s }"),
+    CLAUSE("with", "scan NAME in SEQUENCE with NAME = FIRST, ...",
+           "The values that a scan carries from step to step, and what they are before the first."
+           " Example: sums, _ = scan v in sequence along 1 with s = x { s = s + v; yield s }"),
+    CLAUSE("recompute", "scan NAME in SEQUENCE along AXIS recompute with NAME = FIRST { BODY }",
+           "The backward pass computes the steps again instead of keeping what they made: less "
+           "memory, more time."
+           " Example: hs, _ = scan v in sequence along 1 recompute with h = x { h = tanh(h + v); "
+           "yield h }"),
+    CLAUSE("name", "LAYER(ARGUMENTS, name = \"NAME\")",
+           "Names a layer's parameters in checkpoints, reports and groups; every def takes it."
+           " Example: y = linear(x, 8, name = \"head\")"),
+    CLAUSE("c", "extern NAME(...) : TYPE { c = FILE | [FILE, ...] }",
+           "The C files, objects and archives with the function of an operator."
+           " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\" }"),
+    CLAUSE("cuda", "extern NAME(...) : TYPE { cuda = FILE }",
+           "The CUDA file with the function of an operator, for --target=cuda."
+           " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\", cuda = "
+           "\"twice.cu\" }"),
+    CLAUSE("function", "extern NAME(...) : TYPE { c = FILE, function = \"NAME\" }",
+           "The function of an operator in its file, where it is not called as the operator."
+           " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\", function = "
+           "\"doubled\" }"),
+    CLAUSE(
+        "rowwise", "extern NAME(...) : TYPE { c = FILE, rowwise = true }",
+        "Promises that row i of an operator's result follows from row i of its arguments, so that "
+        "metrics of it are exact."
+        " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\", rowwise = true "
+        "}"),
+
+    SEEN("w", "w <- VALUE",
+         "In an optimizer the parameter, which the body gives its next value."
+         " Example: optimizer plain(lr = 0.01) { w <- w - lr * g }"),
+    SEEN("g", "g",
+         "In an optimizer the gradient of the parameter; in an average the parameter as the "
+         "optimizer has left it. Example: optimizer plain(lr = 0.01) { w <- w - lr * g }"),
+    SEEN("t", "t",
+         "In optimizers and schedules the step's number, from 1."
+         " Example: schedule decayed(peak) { return peak / (1 + 0.01 * t) }"),
+    SEEN("epoch", "epoch | 1 epoch",
+         "In schedules and optimizers the number of the epoch, from 0; also a unit of lengths."
+         " Example: schedule halved(peak) { return peak * 0.5 ^ epoch }"),
+    SEEN("steps", "steps | COUNT steps",
+         "In schedules and optimizers how many steps the run has; also a unit of lengths."
+         " Example: schedule falling(peak) { return peak * (1 - t / steps) }"),
+    SEEN("steps_per_epoch", "steps_per_epoch",
+         "In schedules and optimizers how many steps an epoch has."
+         " Example: schedule daily(peak) { return peak * 0.9 ^ (t / steps_per_epoch) }"),
+    SEEN("fan_in", "fan_in",
+         "In an initializer how many numbers each result of the layer is computed from."
+         " Example: init small(scale = 1.0) { return scale * randn(shape) / fan_in }"),
+    SEEN("fan_out", "fan_out",
+         "In an initializer how many results each number has a part in."
+         " Example: init small(scale = 1.0) { return scale * randn(shape) / fan_out }"),
+
+    VALUE(
+        "training", "training",
+        "True while the training step is built, false for evaluation and prediction; `if` looks "
+        "at it. Example: def noisy(v) { if training { v = v + 0.1 * randn(v.shape) }; return v }"),
+    VALUE("none", "none",
+          "No value: an argument that is not given, or in brackets a new axis."
+          " Example: _ = assert(x[:, none].shape == [batch, 1, 16], \"a new axis\")"),
+    VALUE("true", "true", "The truth value. Example: _ = assert(true != false, \"truth\")"),
+    VALUE("false", "false",
+          "The other truth value."
+          " Example: y = linear(x, 8, bias = false)"),
+    VALUE("pi", "pi", "3.14159265358979. Example: wave = sin(2 * pi * x)"),
+    VALUE("inf", "inf", "Infinity. Example: y = minimum(x, inf)"),
+    VALUE("T", "x.T",
+          "The tensor with all axes reversed: of a matrix the transpose."
+          " Example: _ = assert((x @ x.T).shape == [batch, batch], \"products of rows\")"),
+
+    TYPE("f64", "Floats of 64 bits.", "_ = assert(f64(x).dtype == f64, \"converted\")"),
+    TYPE("f32", "Floats of 32 bits, the type where none is said.",
+         "_ = assert(f32(label).dtype == f32, \"converted\")"),
+    TYPE("f16", "Floats of 16 bits (IEEE 754 binary16): 11 binary digits, up to 65504.",
+         "_ = assert(f16(x).dtype == f16, \"converted\")"),
+    TYPE("bf16", "Floats of 16 bits with the range of f32 and 8 binary digits.",
+         "_ = assert(bf16(x).dtype == bf16, \"converted\")"),
+    TYPE("i64", "Integers of 64 bits.", "_ = assert(i64(label).dtype == i64, \"converted\")"),
+    TYPE("i32", "Integers of 32 bits; conversion goes toward zero.",
+         "_ = assert(i32(x).dtype == i32, \"converted\")"),
+    TYPE("u8", "Bytes, 0 to 255, for storage: f32(x) makes them numbers to compute with.",
+         "_ = assert(u8(label).dtype == u8, \"converted\")"),
+    TYPE("bool", "Truth values, which comparisons give.",
+         "_ = assert(bool(label).dtype == bool && (x > 0).dtype == bool, \"truths\")"),
+
     TRAIN("minimize", "minimize = LOSS",
           "The loss, a float scalar; in a group its own."
           " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9 }"),
+    TRAIN("optimizer", "optimizer = NAME(ARGUMENTS)",
+          "How a step changes the parameters; in a group its own."
+          " Example: train { minimize = mse(linear(x, 16), x), steps = 9, optimizer = adam(lr = "
+          "1e-3) }"),
+    TRAIN("epochs", "epochs = COUNT | COUNT epochs",
+          "How long training goes on, in passes over the training set; also a unit of lengths: "
+          "warmup = 2 epochs. Example: train { minimize = mse(linear(x, 16), x), optimizer = "
+          "adam(lr = cosine(1e-3, warmup = 2 epochs)), epochs = 9 }"),
+    TRAIN("steps", "steps = COUNT",
+          "How long training goes on, in steps, instead of epochs."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9 }"),
+    TRAIN("seed", "seed = NUMBER",
+          "The seed of initial weights, the order of examples and random functions, 0 unless it "
+          "is said." IN_TRAIN "seed = 7 }"),
+    TRAIN(
+        "clip", "clip = LIMIT | clip_norm(LIMIT) | clip_value(LIMIT)",
+        "Limits the gradients. A number: the norm of all gradients of the block or group." IN_TRAIN
+        "clip = 1.0 }"),
     TRAIN("clip_norm", "clip = LIMIT | clip_norm(LIMIT) | clip_value(LIMIT)",
           "Limits the norm of gradients. A number: all those of the block or group times min(1, "
           "LIMIT / (norm + 1e-6)), norm that of all of them; clip_norm: each parameter by its own "
@@ -124,6 +269,10 @@ const Builtin builtins_words[] = {
     TRAIN("save_every", "save_every = COUNT steps | COUNT epochs | COUNT minutes",
           "When to save; else after a report if the last save is ten seconds old, and every ten "
           "minutes." IN_TRAIN "save_every = 10 minutes }"),
+    TRAIN("minutes", "save_every = COUNT minutes",
+          "The unit of save_every that is time." IN_TRAIN "save_every = 10 minutes }"),
+    TRAIN("minute", "save_every = 1 minute",
+          "One of the minutes of save_every." IN_TRAIN "save_every = 1 minute }"),
     TRAIN("keep", "keep = COUNT",
           "The checkpoints of the last COUNT saves stay, in the folder kept: of those that "
           "save_every names, else of the reports." IN_TRAIN "keep = 3 }"),
@@ -150,6 +299,24 @@ const Builtin builtins_words[] = {
         "of the optimizer is a key too, as for decay with exceptions."
         " Example: train { minimize = mse(linear(x, 16), x), optimizer = adamw, steps = 9, params "
         "\"*.b\" { weight_decay = 0 } }"),
+
+    DATA("order", "order = file | streams",
+         "In a data set the order of its examples. file: as they lie; streams: each row of a "
+         "minibatch continues that row of the one before. Without it training shuffles each epoch."
+         " Example: data test { x = npy(\"x.npy\"); order = file }"),
+    DATA("file", "order = file",
+         "Examples come in the order of the files, unshuffled."
+         " Example: data test { x = npy(\"x.npy\"); order = file }"),
+    DATA("streams", "order = streams",
+         "Each row of a minibatch continues that row of the one before, for networks whose memory "
+         "goes on. Example: data test { x = npy(\"x.npy\"); order = streams }"),
+    DATA("tail", "tail = wrap",
+         "In data train what becomes of the last, incomplete minibatch of an epoch: it is filled "
+         "from the epoch's beginning. Without it it is dropped."
+         " Example: data test { x = npy(\"x.npy\"); tail = wrap }"),
+    DATA("wrap", "tail = wrap",
+         "The last minibatch of an epoch is filled from its beginning."
+         " Example: data test { x = npy(\"x.npy\"); tail = wrap }"),
 
     SOURCE("idx", "idx(file, ...)",
            "Files in the format of MNIST, one a field: [n, ...]."
