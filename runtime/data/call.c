@@ -48,7 +48,9 @@ void data_shape_text(char *text, size_t size, int dtype, int rank, const int64_t
 }
 
 const nnc_value *data_argument(const nnc_call *call, const char *const *formals, const char *name) {
-  bool has_list = call->stage && call->stage->names_fields; /* what has no name is of the list */
+  bool has_list = call->stage    ? call->stage->names_fields /* what has no name is of the list */
+                  : call->source ? call->source->has_file_each || call->source->has_files
+                                 : false;
   int position = 0;
   for (int i = 0; i < call->argument_count; i++) {
     const nnc_argument *argument = &call->arguments[i];

@@ -20,10 +20,11 @@ typedef struct DataContext {
   const nnc_call *call; /* the one at work */
   int file_count;       /* files that replace those of the source's arguments; 0: none */
   const char *const *files;
-  const nnc_fitted *fitted; /* what the training set taught, so far */
-  nnc_fitted *learns;       /* where more may be added; NULL: nothing may be fitted */
-  bool is_prediction;       /* columns of fields that are not needed may be missing */
-  char *message;            /* NNC_MESSAGE */
+  const nnc_fitted *fitted;         /* what the training set taught, so far */
+  nnc_fitted *learns;               /* where more may be added; NULL: nothing may be fitted */
+  const struct DataDiskClass *disk; /* rows stay on disk; NULL: they are loaded */
+  bool is_prediction;               /* columns of fields that are not needed may be missing */
+  char *message;                    /* NNC_MESSAGE */
 } DataContext;
 
 /* The fail functions return -1. */

@@ -19,13 +19,11 @@ struct nnc_source_class {
   const char *name;
   int gives;                  /* enum DataKind, of words.h */
   const char *const *formals; /* NULL-terminated */
-  bool has_file_each;         /* one file a field, else one for all */
+  bool has_file_each;         /* one file a field, else one for all: an unnamed argument each */
+  bool has_files;             /* any number of files for all, the unnamed arguments */
   /* Fills the fields that have an input, and table->rows. */
   int (*load)(const DataContext *context, DataTable *table);
-  /* For rows that are made when they are read; several threads call it at a time, with different
-   * workers.  Fills field->width bytes, or -1 with a message. */
-  int (*make)(const DataContext *context, const DataTable *table, const DataField *field,
-              const DataVisit *visit, unsigned char *bytes);
+  DataMake *make; /* for rows that are made when they are read */
   /* What a row that is made is called in messages: its file; NULL: rows have no names. */
   const char *(*row_name)(const DataTable *table, int64_t row);
   /* After all stages: the last chance to compare what they make with the input. */
@@ -63,6 +61,7 @@ struct nnc_stage_class {
   int (*apply)(const DataContext *context, DataTable *table, DataField *field,
                const nnc_fitted *fitted);
   int (*option)(const DataContext *context, nnc_data *data);
+  const struct DataDiskClass *disk; /* the table's rows stay on disk */
 };
 
 #endif

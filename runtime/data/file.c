@@ -13,13 +13,20 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
+#include "data/disk.h"
 #include "data/table.h"
 #include "os/assert.h"
 #include "os/buffer.h"
 
 struct DataFile {
-  gzFile stream;
+  gzFile stream;                 /* NULL: a member of another file: */
+  const DataMemberClass *member; /* its bytes, */
+  void *state;                   /* of this */
+  int descriptor;                /* of the stream */
+  int64_t base;                  /* its place when it was opened */
   char *name;
   int64_t size;     /* of the file itself; -1 for a pipe */
   int64_t consumed; /* uncompressed bytes read so far */
@@ -113,7 +120,9 @@ DataFile *data_file_open(const DataContext *context, const char *name) {
   if (is_input && file->size >= 0) { /* what was read before is not ours */
     off_t at = lseek(descriptor, 0, SEEK_CUR);
     if (at > 0) file->size = at < status.st_size ? (int64_t)(status.st_size - at) : 0;
+    if (at > 0) file->base = (int64_t)at;
   }
+  file->descriptor = descriptor;
   file->stream = gzdopen(descriptor, "rb");
   errno = ENOMEM;
   if (!file->stream) return fail_open(context, file, descriptor, strerror(ENOMEM));
@@ -125,35 +134,68 @@ DataFile *data_file_open(const DataContext *context, const char *name) {
   return file;
 }
 
+DataFile *data_file_of_member(const DataContext *context, const DataMemberClass *class, void *state,
+                              char *name, int64_t size) {
+  DataFile *file = name ? calloc(1, sizeof *file) : NULL;
+  if (file) {
+    *file = (DataFile){.member = class, .state = state, .name = name, .size = size};
+    return file;
+  }
+  data_fail_memory(context, name ? name : "a member", 64);
+  class->close(state);
+  free(name);
+  return NULL;
+}
+
 const char *data_file_name(const DataFile *file) { return file->name; }
+
+static bool is_plain(const DataFile *file) { return !file->stream || gzdirect(file->stream); }
+
+int data_file_place(const DataContext *context, DataFile *file, int64_t *start) {
+  *start = file->base;
+  bool is_seekable = file->size >= 0 && is_plain(file) && lseek(file->descriptor, 0, SEEK_CUR) >= 0;
+  int descriptor = file->member  ? file->member->place(file->state, start)
+                   : is_seekable ? file->descriptor
+                                 : -1;
+  if (descriptor >= 0) return descriptor;
+  return data_fail(context, "%s: rows stay on disk in plain files alone; this one is %s",
+                   file->name, file->size < 0 ? "a pipe" : "compressed");
+}
 
 int64_t data_file_consumed(const DataFile *file) { return file->consumed; }
 
 int64_t data_file_limit(const DataFile *file) {
   if (file->size < 0) return INT64_MAX;
-  if (gzdirect(file->stream)) return file->size - file->consumed;
+  if (is_plain(file)) return file->size - file->consumed;
   return file->size > INT64_MAX / BEST_COMPRESSION ? INT64_MAX : file->size * BEST_COMPRESSION;
+}
+
+static int read_stream(const DataContext *context, DataFile *file, void *buffer, unsigned size) {
+  errno = 0;
+  int got = gzread(file->stream, buffer, size);
+  if (got > 0) return got;
+  int code = Z_OK; /* the end, or what zlib noticed while it read ahead */
+  const char *reason = gzerror(file->stream, &code);
+  if (code == Z_ERRNO) reason = strerror(errno);
+  if (code == Z_BUF_ERROR) reason = "the compressed file ends too early";
+  if (code == Z_DATA_ERROR)
+    return data_fail(context, "%s: the compressed data is damaged", file->name);
+  if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
+    return data_fail(context, "%s: cannot read after %lld bytes: %s", file->name,
+                     (long long)file->consumed, reason);
+  return 0;
 }
 
 int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer, int64_t size) {
   int64_t done = 0;
   while (done < size) {
-    unsigned piece = size - done < PIECE ? (unsigned)(size - done) : PIECE;
-    errno = 0;
-    int got = gzread(file->stream, (char *)buffer + done, piece);
-    if (got <= 0) { /* the end, or what zlib noticed while it read ahead */
-      int code = Z_OK;
-      const char *reason = gzerror(file->stream, &code);
-      if (code == Z_ERRNO) reason = strerror(errno);
-      if (code == Z_BUF_ERROR) reason = "the compressed file ends too early";
-      if (code == Z_DATA_ERROR)
-        return data_fail(context, "%s: the compressed data is damaged", file->name);
-      if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-        return data_fail(context, "%s: cannot read after %lld bytes: %s", file->name,
-                         (long long)file->consumed, reason);
-    }
+    int64_t piece = size - done < PIECE ? size - done : PIECE;
+    char *at = (char *)buffer + done;
+    int64_t got = file->stream ? read_stream(context, file, at, (unsigned)piece)
+                               : file->member->read(context, file->state, at, piece);
+    if (got < 0) return -1;
     if (got == 0) break;
-    NNC_ASSERT((unsigned)got <= piece);
+    NNC_ASSERT(got <= piece);
     done += got;
     file->consumed += got;
   }
@@ -171,7 +213,8 @@ int data_file_expect_end(const DataContext *context, DataFile *file) {
 
 void data_file_close(DataFile *file) {
   if (!file) return;
-  gzclose_r(file->stream); /* nothing was written: nothing to lose */
+  if (file->member) file->member->close(file->state);
+  else gzclose_r(file->stream); /* nothing was written: nothing to lose */
   free(file->name);
   free(file);
 }
@@ -188,7 +231,8 @@ static const char *name_of_file(const DataContext *context, const DataTable *tab
   } else {
     for (int i = 0; i < call->argument_count; i++) {
       const nnc_value *value = &call->arguments[i].value;
-      if (*call->arguments[i].name || value->kind != NNC_STRING) {
+      if (*call->arguments[i].name) continue; /* no file */
+      if (value->kind != NNC_STRING) {
         data_fail_call(context, "%s takes names of files in quotes", call->function);
         return NULL;
       }
@@ -223,39 +267,62 @@ int data_file_fail_short(const DataContext *context, const DataFile *file, const
   char shape[160];
   data_shape_text(shape, sizeof shape, field->dtype, field->rank, field->dim);
   bool is_bounded = file->consumed == start; /* nothing was read: the claim was refused */
-  bool is_plain = file->size >= 0 && gzdirect(file->stream);
+  bool has_size = file->size >= 0 && is_plain(file);
   int64_t needed = start + data_shape_bytes(field->dtype, field->rank, field->dim);
-  if (is_bounded && !is_plain)
+  if (is_bounded && !has_size)
     return data_fail(context, "%s: %s needs %lld bytes; the compressed file cannot hold so many",
                      file->name, shape, (long long)needed);
   return data_fail(context, "%s: %s needs %lld bytes; the file ends after %lld", file->name, shape,
                    (long long)needed, (long long)(is_bounded ? file->size : file->consumed));
 }
 
-int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *field) {
+int64_t data_file_needed(const DataContext *context, const DataFile *file, const DataField *field) {
   int64_t bytes = data_shape_bytes(field->dtype, field->rank, field->dim);
-  if (bytes < 0 || bytes > INT64_MAX / 2) {
-    char shape[160];
-    data_shape_text(shape, sizeof shape, field->dtype, field->rank, field->dim);
-    return data_fail(context, "%s: %s is more than a file can hold", file->name, shape);
-  }
+  if (bytes >= 0 && bytes <= INT64_MAX / 2) return bytes;
+  char shape[160];
+  data_shape_text(shape, sizeof shape, field->dtype, field->rank, field->dim);
+  return data_fail(context, "%s: %s is more than a file can hold", file->name, shape);
+}
+
+int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *field) {
+  int64_t bytes = data_file_needed(context, file, field);
+  if (bytes < 0) return -1;
   if (bytes > data_file_limit(file))
     return data_file_fail_short(context, file, field, file->consumed);
   return data_field_allocate(context, field) < 0 ? -1 : bytes;
 }
 
-int data_file_read_field(const DataContext *context, DataFile *file, DataField *field) {
+/* The rows are the rest of the file. */
+static int note_field(const DataContext *context, DataFile *file, DataField *field, bool swaps) {
+  int64_t bytes = data_file_needed(context, file, field), start = file->consumed;
+  if (bytes < 0) return -1;
+  if (file->size >= 0 && is_plain(file) && bytes > file->size - start)
+    return data_file_fail_short(context, file, field, start);
+  if (file->size >= 0 && is_plain(file) && bytes < file->size - start)
+    return data_fail(context, "%s: should end after %lld bytes, but more follow", file->name,
+                     (long long)(start + bytes));
+  DataRun run = {.start = start,
+                 .step = field->width * nnc_dtype_size(field->dtype),
+                 .rows = field->batched ? field->dim[0] : 1,
+                 .swaps = swaps};
+  return context->disk->add(context, field, file, &run);
+}
+
+int data_file_read_field(const DataContext *context, DataFile *file, DataField *field, bool swaps) {
+  if (context->disk) return note_field(context, file, field, swaps);
   int64_t start = file->consumed, bytes = data_file_claim(context, file, field);
   int64_t got = bytes < 0 ? -1 : data_file_read(context, file, field->values, bytes);
   if (got < 0) return -1;
   if (got < bytes) return data_file_fail_short(context, file, field, start);
+  int64_t size = nnc_dtype_size(field->dtype);
+  if (swaps) nnc_swap_bytes(field->values, (int)size, bytes / size);
   return data_file_expect_end(context, file);
 }
 
 /* A pipe's or a compressed file's size shows only at its end. */
 char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *size) {
   int64_t limit = data_file_limit(file), capacity = limit < FIRST_PIECE ? limit : FIRST_PIECE;
-  if (file->size >= 0 && gzdirect(file->stream)) capacity = limit;
+  if (file->size >= 0 && is_plain(file)) capacity = limit;
   char *bytes = NULL;
   *size = 0;
   for (;; capacity += capacity / 2 + 1) {

@@ -1,4 +1,4 @@
-/* Files: plain or gzip-compressed, and standard input. */
+/* Files: plain or gzip-compressed, standard input, and members of archives. */
 #ifndef NNC_DATA_FILE_H
 #define NNC_DATA_FILE_H
 
@@ -15,7 +15,21 @@ typedef struct DataFile DataFile;
 char *data_path(const char *directory, const char *name, const char *suffix);
 /* "-" is standard input only when `from_command_line`. */
 DataFile *data_file_open(const DataContext *context, const char *name);
+/* A file inside another: its bytes come from `class`, `size` of them, which is known to be possible. Takes
+ * over `name` and `state`, also when it fails. */
+typedef struct DataMemberClass {
+  /* As data_file_read; 0 at the end, where it checks what there is to check. */
+  int64_t (*read)(const DataContext *context, void *state, void *buffer, int64_t size);
+  /* The descriptor whose bytes from *start on are the member's, as they are; -1: they are packed. */
+  int (*place)(const void *state, int64_t *start);
+  void (*close)(void *state);
+} DataMemberClass;
+DataFile *data_file_of_member(const DataContext *context, const DataMemberClass *class, void *state,
+                              char *name, int64_t size);
 const char *data_file_name(const DataFile *file); /* lives until data_file_close */
+/* The descriptor of a file that can be read at any place, and where its bytes begin there; it is the
+ * DataFile's. -1 with a message for what is compressed, and for pipes. */
+int data_file_place(const DataContext *context, DataFile *file, int64_t *start);
 /* Bytes that can still follow: exact for a plain file, a bound for a compressed one, INT64_MAX for
  * a pipe.  Callers refuse larger claims before they allocate. */
 int64_t data_file_limit(const DataFile *file);
@@ -42,8 +56,10 @@ char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *si
  * command line). */
 DataFile *data_file_open_argument(const DataContext *context, const char *const *formals);
 /* Reads the values of a field with a file of its own, whose shape is set: allocates and reads
- * exactly data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts.
- */
-int data_file_read_field(const DataContext *context, DataFile *file, DataField *field);
+ * exactly so many bytes, and checks that the file ends there. `swaps`: its numbers are big-endian.
+ * Where rows stay on disk, they are only noted. */
+int data_file_read_field(const DataContext *context, DataFile *file, DataField *field, bool swaps);
+/* Fails because the field's shape needs more bytes than any file has; how many it needs, or -1. */
+int64_t data_file_needed(const DataContext *context, const DataFile *file, const DataField *field);
 
 #endif

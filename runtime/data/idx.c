@@ -6,7 +6,6 @@
  *     byte 3      rank
  *     4 bytes     for each extent, big-endian
  *     values      big-endian, row-major */
-#include "core/convert.h"
 #include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -62,10 +61,7 @@ static int load_field(const DataContext *context, DataFile *file, DataField *fie
   int64_t dim[NNC_MAX_RANK];
   if (read_header(context, file, &dtype, &rank, dim) < 0) return -1;
   if (data_field_shape(context, field, dtype, rank, dim, false) < 0) return -1;
-  if (data_file_read_field(context, file, field) < 0) return -1;
-  int size = nnc_dtype_size(dtype);
-  nnc_swap_bytes(field->values, size, data_shape_bytes(dtype, rank, dim) / size);
-  return 0;
+  return data_file_read_field(context, file, field, true);
 }
 
 static int load(const DataContext *context, DataTable *table) {

@@ -210,7 +210,7 @@ static void step_place(FortranPlace *at, const DataField *field) {
 }
 
 /* Scatters what the file delivers. */
-static int read_fortran(const DataContext *context, DataFile *file, DataField *field) {
+static int read_fortran(const DataContext *context, DataFile *file, DataField *field, bool swaps) {
   int64_t start = data_file_consumed(file), size = nnc_dtype_size(field->dtype);
   int64_t bytes = data_file_claim(context, file, field);
   if (bytes < 0) return -1;
@@ -233,6 +233,7 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
   free(chunk);
   if (got < 0) return -1;
   if (done < bytes) return data_file_fail_short(context, file, field, start);
+  if (swaps) nnc_swap_bytes(field->values, (int)size, bytes / size);
   return data_file_expect_end(context, file);
 }
 
@@ -240,16 +241,22 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
 static int read_values(const DataContext *context, DataFile *file, const Header *header,
                        DataField *field) {
   bool scatters = header->is_fortran && header->rank > 1;
-  if ((scatters ? read_fortran : data_file_read_field)(context, file, field) < 0) return -1;
+  if (scatters && context->disk)
+    return data_fail(context,
+                     "%s: an array in Fortran order does not stay on disk, since its rows lie "
+                     "scattered; numpy.ascontiguousarray(x) puts them together",
+                     data_file_name(file));
+  if ((scatters ? read_fortran(context, file, field, header->is_big_endian)
+                : data_file_read_field(context, file, field, header->is_big_endian)) < 0)
+    return -1;
   int64_t size = nnc_dtype_size(field->dtype);
   int64_t count = data_shape_bytes(field->dtype, field->rank, field->dim) / size;
-  if (header->is_big_endian) nnc_swap_bytes(field->values, (int)size, count);
-  if (field->dtype == NNC_BOOL)
+  if (field->dtype == NNC_BOOL && !context->disk)
     for (int64_t i = 0; i < count; i++) field->values[i] = field->values[i] != 0;
   return 0;
 }
 
-static int load_field(const DataContext *context, DataFile *file, DataField *field) {
+int data_npy_load(const DataContext *context, DataFile *file, DataField *field) {
   Header header = {0};
   if (read_header(context, file, &header) < 0 ||
       data_field_shape(context, field, header.dtype, header.rank, header.dim, false) < 0)
@@ -273,7 +280,7 @@ int data_npy_read(const DataContext *context, DataFile *file, DataField *field,
 }
 
 static int load(const DataContext *context, DataTable *table) {
-  return data_file_load_each(context, table, load_field);
+  return data_file_load_each(context, table, data_npy_load);
 }
 
 const struct nnc_source_class nnc_source_npy = {.name = "npy",

@@ -9,4 +9,7 @@
 int data_npy_read(const DataContext *context, DataFile *file, DataField *field,
                   const nnc_tensor *tensor);
 
+/* The array of a source's field, held against its input. */
+int data_npy_load(const DataContext *context, DataFile *file, DataField *field);
+
 #endif

@@ -18,6 +18,7 @@
 #include "core/fitted.h"
 #include "data/call.h"
 #include "data/class.h"
+#include "data/disk.h"
 #include "data/join.h"
 #include "data/read.h"
 #include "data/rows.h"
@@ -109,6 +110,7 @@ static int add_table(Opening *opening, nnc_data *data, const nnc_pipeline *pipel
   table->field_count = pipeline->field_count;
   for (int f = 0; f < pipeline->field_count; f++) table->fields[f].name = pipeline->fields[f];
   table->source = pipeline->calls[0].source;
+  table->make = table->source->make;
   opening->pipelines[data->table_count] = pipeline;
   return data->table_count++;
 }
@@ -167,7 +169,9 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
   DataContext *context = &opening->context;
   const struct nnc_source_class *source = pipeline->calls[0].source;
   context->call = &pipeline->calls[0];
-  if (data_check_arguments(context, source->formals, source->has_file_each) < 0) return -1;
+  if (data_check_arguments(context, source->formals, source->has_file_each || source->has_files) <
+      0)
+    return -1;
   for (int c = 1; c < pipeline->call_count; c++) {
     const nnc_call *call = context->call = &pipeline->calls[c];
     const struct nnc_stage_class *stage = call->stage;
@@ -213,6 +217,13 @@ static int convert_field(const DataContext *context, DataField *field, bool know
 static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
   DataContext *context = &opening->context;
   context->call = &pipeline->calls[0];
+  context->disk = NULL;
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (pipeline->calls[c].stage->disk) context->disk = pipeline->calls[c].stage->disk;
+  if (context->disk) {
+    table->make = context->disk->make;
+    table->keeps_rows = true;
+  }
   if (pipeline->calls[0].source->load(context, table) < 0) return -1;
   const DataField *first = NULL;
   for (int f = 0; f < table->field_count; f++) {
@@ -257,6 +268,9 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
     return data_fail_call(context, "%s(%s) acts on %s, which %s of data %s does not give",
                           stage->name, field->name, data_kind_text(stage->acts_on),
                           table->source->name, context->set);
+  if (field->is_made)
+    return data_fail_call(context, "%s(%s): the rows of %s are made when they are read",
+                          stage->name, field->name, field->name);
   if (field->dictionaries && !stage->reads_text)
     return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
                           stage->name, field->name, field->name, field->name);
@@ -305,15 +319,23 @@ static nnc_data *allocate(const Opening *opening) {
   return NULL;
 }
 
+static bool makes_rows(const DataTable *table) {
+  for (int f = 0; f < table->field_count; f++)
+    if (table->fields[f].is_made) return true;
+  return false;
+}
+
 /* Threads for the tables whose rows are made. */
 static int start_workers(Opening *opening, nnc_data *data) {
   nnc_cpus cpus;
   int count = 0;
   for (int t = 0; t < data->table_count; t++) {
     const DataTable *table = &data->tables[t];
-    if (!table->source->make) continue;
+    if (!makes_rows(table)) continue;
     if (!count) nnc_cpus_find(&cpus);
-    int wanted = table->source->workers ? table->source->workers(table) : 0;
+    int wanted = table->make != table->source->make ? 1 /* reading is little work */
+                 : table->source->workers           ? table->source->workers(table)
+                                                    : 0;
     if (!wanted) wanted = nnc_cpus_default_threads(&cpus);
     if (wanted > count) count = wanted;
   }

@@ -78,7 +78,7 @@ static int64_t row_of(const DataTable *table, const DataExamples *examples, int6
   }                                                                                                \
   break
 
-/* Bytes at the end of the row become its values: value i ends no later than byte i. */
+/* Bytes at the end of the row become its values: value i ends no later than byte i + 1 begins. */
 static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t count) {
   switch (to) {
   case NNC_I32: WIDEN_BYTES(int32_t, (int32_t));
@@ -98,11 +98,12 @@ static int check_row(const DataContext *context, const Making *making, int64_t r
   const DataField *field = making->field;
   if (making->limit <= 0 || field->made_most < making->limit) return 0;
   for (int64_t i = 0; i < field->width; i++) {
-    if (bytes[i] < making->limit || bytes[i] == making->except) continue;
+    double value = field->dtype == NNC_U8 ? bytes[i] : nnc_number_get(field->dtype, bytes, i);
+    if ((value >= 0 && value < (double)making->limit) || value == (double)making->except) continue;
     const char *name = table->source->row_name ? table->source->row_name(table, row) : field->file;
     return data_fail(context,
-                     "%s: '%s' holds %d, but the model takes it as an index from 0 to %lld", name,
-                     field->name, bytes[i], (long long)making->limit - 1);
+                     "%s: '%s' holds %.17g, but the model takes it as an index from 0 to %lld",
+                     name, field->name, value, (long long)making->limit - 1);
   }
   return 0;
 }
@@ -125,7 +126,7 @@ static void note_failure(Making *making, int64_t index, bool skips, const char *
   pthread_mutex_unlock(&making->mutex);
 }
 
-/* The bytes are made at the end of the target's row. */
+/* What is made stands at the end of the target's row. */
 static void make_row(void *state, int64_t index, DataScratch *scratch) {
   Making *making = state;
   const DataField *field = making->field;
@@ -141,10 +142,11 @@ static void make_row(void *state, int64_t index, DataScratch *scratch) {
   NNC_ASSERT(visit.row >= 0 && visit.row < making->table->rows);
   int64_t row_bytes = field->width * nnc_dtype_size(to);
   char *row = making->target + index * row_bytes;
-  unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
-  bool is_made = making->table->source->make(&context, making->table, field, &visit, bytes) == 0;
+  int64_t made_bytes = field->width * nnc_dtype_size(field->dtype);
+  unsigned char *bytes = (unsigned char *)row + row_bytes - made_bytes;
+  bool is_made = making->table->make(&context, making->table, field, &visit, bytes) == 0;
   bool good = is_made && check_row(&context, making, visit.row, bytes) == 0;
-  if (good) widen_bytes(bytes, to, row, field->width);
+  if (good && field->dtype != to) widen_bytes(bytes, to, row, field->width);
   data_scratch_mark(scratch, NNC_DATA_CONVERTING);
   data_scratch_end(scratch);
   if (!good) note_failure(making, index, !is_made && making->skips, message);

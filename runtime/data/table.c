@@ -9,6 +9,7 @@
 #include "core/dictionary.h"
 #include "data/call.h"
 #include "data/class.h"
+#include "data/disk.h"
 #include "os/assert.h"
 
 static int fail_shape(const DataContext *context, const DataField *field, int dtype, int rank,
@@ -75,6 +76,7 @@ void data_table_free(DataTable *table) {
     DataField *field = &table->fields[i];
     data_field_free_text(field);
     if (!field->is_view) free(field->values);
+    if (field->disk) field->disk->close(field->disk);
     free(field->file);
   }
   free(table->fields);

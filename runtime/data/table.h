@@ -17,6 +17,7 @@
 
 #include "core/dictionary.h"
 #include "data/call.h"
+#include "data/visit.h"
 #include "nnc_model.h"
 
 typedef struct DataField {
@@ -35,8 +36,9 @@ typedef struct DataField {
                  * the same */
   char *values;
   bool is_view;  /* the values belong to the table's stream */
-  bool is_made;  /* no values: the source makes rows (u8) when they are read */
+  bool is_made;  /* no values: rows are made when they are read, of u8 or of the input's type */
   int made_most; /* the largest value that it makes */
+  struct DataDisk *disk; /* where rows are that stay on disk; NULL: they do not */
   /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
   nnc_dictionary *dictionaries;
 } DataField;
@@ -46,7 +48,9 @@ typedef struct DataStream {
   char *values;
   int dtype;
   int64_t count;
-  double most; /* the largest of them */
+  double most;           /* the largest of them */
+  struct DataFile *file; /* where they stay on disk (`values` is NULL), from byte `start` on */
+  int64_t start;
 } DataStream;
 
 typedef struct DataTable {
@@ -63,6 +67,7 @@ typedef struct DataTable {
                           * rows it has; NULL: as in the file */
   DataStream stream;     /* of which the rows are windows */
   void *state;           /* of a source that makes rows */
+  DataMake *make;        /* makes them; NULL: nobody does */
 } DataTable;
 
 void data_field_free_text(DataField *field);

@@ -212,7 +212,7 @@ static int load(const DataContext *context, DataTable *table) {
   units.text = text;
   int result = text ? 0 : -1;
   if (result == 0 && unit == UNIT_BYTE) {
-    stream = (DataStream){text, NNC_U8, units.size, 255};
+    stream = (DataStream){.values = text, .dtype = NNC_U8, .count = units.size, .most = 255};
     text = NULL;
   } else if (result == 0) {
     result = code_units(context, table, &units, &stream);

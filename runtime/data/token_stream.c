@@ -56,7 +56,7 @@ static int type_of(const DataContext *context, int *dtype) {
   return data_fail_call(context, "type of token_stream must be \"u16\" or \"u32\"");
 }
 
-/* Ids of 32 bits become i32, which inputs have. */
+/* Ids of 32 bits become i32, which inputs have; those that stay on disk when they are read. */
 static int check_ids(const DataContext *context, const char *name, DataStream *stream) {
   for (int64_t i = 0; i < stream->count; i++) {
     uint32_t id = stream->dtype == NNC_U16 ? ((const uint16_t *)stream->values)[i]
@@ -70,6 +70,40 @@ static int check_ids(const DataContext *context, const char *name, DataStream *s
   return 0;
 }
 
+/* The whole file, or of one whose ids stay on disk as much as its header has. */
+static char *read_bytes(const DataContext *context, DataFile *file, int64_t *size) {
+  if (!context->disk) return data_file_read_all(context, file, size);
+  *size = data_file_limit(file);
+  char *bytes = calloc(1, HEADER_BYTES);
+  if (!bytes) data_fail_memory(context, data_file_name(file), HEADER_BYTES);
+  if (!bytes || data_file_read(context, file, bytes, HEADER_BYTES) >= 0) return bytes;
+  free(bytes);
+  return NULL;
+}
+
+/* What the file holds; its ids, where they do not stay on disk. */
+static int read_stream(const DataContext *context, DataFile *file, DataStream *stream) {
+  const char *name = data_file_name(file);
+  int64_t size = 0;
+  stream->values = read_bytes(context, file, &size);
+  stream->start =
+      stream->values ? read_header(context, name, stream->values, size, &stream->dtype) : -1;
+  if (stream->start < 0) return -1;
+  if ((size - stream->start) % nnc_dtype_size(stream->dtype) != 0)
+    return data_fail(context, "%s: %lld bytes are no whole number of ids of type %s", name,
+                     (long long)(size - stream->start), nnc_dtype_name(stream->dtype));
+  NNC_ASSERT(stream->start <= size);
+  stream->count = (size - stream->start) / nnc_dtype_size(stream->dtype);
+  if (context->disk) {
+    free(stream->values);
+    stream->values = NULL;
+    stream->file = file;
+    return 0;
+  }
+  memmove(stream->values, stream->values + stream->start, (size_t)(size - stream->start));
+  return check_ids(context, name, stream);
+}
+
 static int load(const DataContext *context, DataTable *table) {
   DataWindows windows;
   DataStream stream = {0};
@@ -77,22 +111,9 @@ static int load(const DataContext *context, DataTable *table) {
     return -1;
   DataFile *file = data_file_open_argument(context, formals);
   if (!file) return -1;
-  const char *name = data_file_name(file);
-  int64_t size = 0;
-  stream.values = data_file_read_all(context, file, &size);
-  int64_t start =
-      stream.values ? read_header(context, name, stream.values, size, &stream.dtype) : -1;
-  int result = start < 0 ? -1 : 0;
-  if (result == 0 && (size - start) % nnc_dtype_size(stream.dtype) != 0)
-    result = data_fail(context, "%s: %lld bytes are no whole number of ids of type %s", name,
-                       (long long)(size - start), nnc_dtype_name(stream.dtype));
-  if (result == 0) {
-    NNC_ASSERT(start <= size);
-    memmove(stream.values, stream.values + start, (size_t)(size - start));
-    stream.count = (size - start) / nnc_dtype_size(stream.dtype);
-    result = check_ids(context, name, &stream);
-  }
-  if (result == 0) result = data_window_stream(context, table, name, stream, &windows);
+  int result = read_stream(context, file, &stream);
+  if (result == 0)
+    result = data_window_stream(context, table, data_file_name(file), stream, &windows);
   else free(stream.values);
   data_file_close(file);
   return result;

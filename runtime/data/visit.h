@@ -16,4 +16,12 @@ typedef struct DataVisit {
 } DataVisit;
 enum { DATA_NO_EPOCH = -1 };
 
+struct DataContext;
+struct DataTable;
+struct DataField;
+/* Fills a row of the field: field->width values of field->dtype, or -1 with a message. Several threads
+ * call it at a time, with different scratch. */
+typedef int DataMake(const struct DataContext *context, const struct DataTable *table,
+                     const struct DataField *field, const DataVisit *visit, unsigned char *row);
+
 #endif

@@ -11,6 +11,7 @@
 #include "core/convert.h"
 #include "core/number.h"
 #include "data/call.h"
+#include "data/disk.h"
 #include "data/table.h"
 #include "os/assert.h"
 
@@ -40,7 +41,15 @@ static int view_stream(const DataContext *context, DataField *field, const DataS
   if (!field->batched)
     return data_fail_call(context, "the input %s has no axis of examples", field->name);
   if (data_field_shape(context, field, stream->dtype, 2, dim, false) < 0) return -1;
+  if (context->disk) {
+    int64_t size = nnc_dtype_size(stream->dtype);
+    DataRun run = {.start = stream->start + first * size,
+                   .step = (int64_t)windows->stride * size,
+                   .rows = rows};
+    return context->disk->add(context, field, stream->file, &run);
+  }
   int to = field->input->dtype;
+  field->is_view = true;
   if (stream->dtype != to && !nnc_is_widening(stream->dtype, to))
     return data_fail(context, "%s: %s: values up to %.15g do not fit input type %s", field->file,
                      field->name, stream->most, nnc_dtype_name(to));
@@ -65,7 +74,6 @@ int data_window_stream(const DataContext *context, DataTable *table, const char 
   for (int f = 0; f < table->field_count; f++) {
     DataField *field = &table->fields[f];
     if (!field->input) continue;
-    field->is_view = true;
     field->file = strdup(file);
     if (!field->file) return data_fail_memory(context, file, 64);
     if (view_stream(context, field, &stream, first + f, (part - needed) / stride + 1, windows) < 0)

@@ -14,15 +14,19 @@
   KIND(1, GIVES_ROWS, "rows of its own")                                                           \
   KIND(2, GIVES_NUMBERS, "tables of numbers")                                                      \
   KIND(4, GIVES_TEXT, "columns of text")                                                           \
-  KIND(8, GIVES_PICTURES, "pictures")
+  KIND(8, GIVES_PICTURES, "pictures")                                                              \
+  KIND(16, GIVES_FILES, "numbers in binary files")
 
 /* SOURCE(name, what it gives) */
 #define DATA_SOURCES(SOURCE)                                                                       \
-  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS)                                                          \
-  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS)                                                          \
+  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
+  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
+  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
+  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
+  SOURCE(cifar, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                          \
   SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT)                                             \
   SOURCE(text, GIVES_ROWS) /* windows may overlap */                                               \
-  SOURCE(token_stream, GIVES_ROWS)                                                                 \
+  SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
   SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES)                                                \
   SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
@@ -35,6 +39,7 @@
   STAGE(shuffle, GIVES_ROWS)                                                                       \
   STAGE(batch, GIVES_ROWS)                                                                         \
   STAGE(prefetch, GIVES_ROWS)                                                                      \
+  STAGE(on_disk, GIVES_FILES)                                                                      \
   STAGE(standardize, GIVES_NUMBERS)                                                                \
   STAGE(impute, GIVES_NUMBERS)                                                                     \
   STAGE(categories, GIVES_TEXT)                                                                    \

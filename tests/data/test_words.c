@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <png.h>
+#include <zlib.h>
 
 #include "data/class.h"
 #include "data/words.h"
@@ -28,6 +29,41 @@ static void write_picture(const char *name, int shade) {
   assert_true(png_image_write_to_file(&image, path_to(name), 0, bytes, 0, NULL));
 }
 
+static void put(unsigned char **at, uint32_t number, int bytes) {
+  for (int i = 0; i < bytes; i++) *(*at)++ = (unsigned char)(number >> 8 * i);
+}
+
+/* A zip archive of one stored member a.npy. */
+static void write_archive(const void *bytes, uint32_t size) {
+  unsigned char archive[512], *at = archive;
+  uint32_t sum = (uint32_t)crc32(0, bytes, size);
+  for (int is_entry = 0; is_entry < 2; is_entry++) {
+    put(&at, is_entry ? 0x02014b50 : 0x04034b50, 4);
+    put(&at, 20, is_entry ? 4 : 2);
+    put(&at, 0, 4); /* flags, method */
+    put(&at, 0, 4);
+    put(&at, sum, 4);
+    put(&at, size, 4);
+    put(&at, size, 4);
+    put(&at, 5, 2);
+    put(&at, 0, 2);
+    for (int i = 0; is_entry && i < 14; i++) put(&at, 0, 1);
+    memcpy(at, "a.npy", 5);
+    at += 5;
+    if (!is_entry) memcpy(at, bytes, size);
+    if (!is_entry) at += size;
+  }
+  uint32_t directory = 30 + 5 + size;
+  put(&at, 0x06054b50, 4);
+  put(&at, 0, 4);
+  put(&at, 1, 2);
+  put(&at, 1, 2);
+  put(&at, 46 + 5, 4);
+  put(&at, directory, 4);
+  put(&at, 0, 2);
+  write_file("a.npz", archive, (size_t)(at - archive));
+}
+
 static int enter_data(void **state) {
   if (enter(state) < 0) return -1;
   unsigned char idx[8 + ROWS] = {0, 0, 8, 1, 0, 0, 0, ROWS};
@@ -40,6 +76,9 @@ static int enter_data(void **state) {
   npy[127] = '\n';
   memcpy(npy + 128, idx + 8, ROWS);
   write_file("a.npy", npy, sizeof npy);
+  write_archive(npy, sizeof npy);
+  static unsigned char records[ROWS * 3073];
+  write_file("a.bin", records, sizeof records);
   write_text("a.csv", "0\n1\n2\n3\n4\n5\n6\n7\n");
   write_text("a.txt", "abcdefghabcdefghabcdefghabcdefgh");
   mkdir(path_to("t"), 0777);
@@ -109,7 +148,7 @@ static bool runs(const Source *source, nnc_call stage, const char *expected) {
                        ? nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files},
                                                &fitted, message)
                        : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
-  static double x[BATCH * 3 * 64], z[BATCH];
+  static double x[BATCH * 3 * 32 * 32], z[BATCH];
   bool good = data && nnc_data_read(data, 0, BATCH, (void *[]){x, z}, message) == 0;
   nnc_data_close(data);
   nnc_fitted_free(&fitted);
@@ -152,6 +191,13 @@ static void test_every_source_with_every_stage(void **state) {
        "x = idx(\"a.idx\")", "f32[batch]"},
       {"npy", FILE_EACH(npy, "a.npy"), FIELDS("x"), INPUT("x", NNC_F32, BATCH),
        "x = npy(\"a.npy\")", "f32[batch]"},
+      {"npz", SOURCE(npz, ARG("file", STR("a.npz")), ARG("arrays", LIST(STR("a")))), FIELDS("x"),
+       INPUT("x", NNC_F32, BATCH), "x = npz(\"a.npz\", arrays = [\"a\"])", "f32[batch]"},
+      {"raw", SOURCE(raw, ARG("", STR("a.idx")), ARG("type", STR("u8")), ARG("offset", NUM(8))),
+       FIELDS("x"), INPUT("x", NNC_F32, BATCH), "x = raw(\"a.idx\", type = \"u8\", offset = 8)",
+       "f32[batch]"},
+      {"cifar", FILE_EACH(cifar, "a.bin"), FIELDS("x"), INPUT("x", NNC_F32, BATCH, 3, 32, 32),
+       "x = cifar(\"a.bin\")", "f32[batch, 3, 32, 32]"},
       {"csv", SOURCE(csv, ARG("file", STR("a.csv")), ARG("header", TRUTH(0))), FIELDS("x"),
        INPUT("x", NNC_F32, BATCH), "x = csv(\"a.csv\", header = false)", "f32[batch]"},
       {"text", STREAM(text), FIELDS("x"), INPUT("x", NNC_I32, BATCH, 4),
@@ -179,6 +225,7 @@ static void test_every_source_with_every_stage(void **state) {
                 {STAGE0(shuffle), "shuffle"},
                 {STAGE(batch, ARG("size", NUM(BATCH))), "batch(2)"},
                 {STAGE(prefetch, ARG("count", NUM(1))), "prefetch(1)"},
+                {STAGE0(on_disk), "on_disk"},
                 {LEARNT(standardize), "standardize(x)"},
                 {LEARNT(impute), "impute(x)"},
                 {LEARNT(categories), "categories(x)"},
@@ -209,7 +256,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 8 * 4 + 3 * 2 + 1 + 2 * 7);
+  assert_int_equal(taken, 11 * 4 + 6 * 2 + 1 + 2 * 7 + 6);
 }
 
 int main(void) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, csv/, safetensors/;
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, safetensors/;
 with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
 A seed of a data reader is a choice of the input (see fuzz_data.h; csv has a second byte of choices) and a
 file; one of dump/ is a choice of the pass (see fuzz_dump.c) and a dump."""
-import json, pathlib, re, struct, subprocess, sys
+import io, json, pathlib, re, struct, subprocess, sys, zipfile
 
 root = pathlib.Path(sys.argv[1])
 tree = pathlib.Path(__file__).resolve().parents[2]
@@ -29,7 +29,14 @@ for s, shape in enumerate(shapes):
         header = f"{{'descr': '{descr}', 'fortran_order': {(s + t) % 2 == 0}, 'shape': {shape}, }}\n".encode()
         values = b"".join(struct.pack(pack, i % 2) for i in range(count))
         version = b"\x01\x00" + struct.pack("<H", len(header)) if t % 2 else b"\x02\x00" + struct.pack("<I", len(header))
-        save("npy", f"{s}-{t}", [s * 8 + t + (128 if t > 4 else 0)], b"\x93NUMPY" + version + header + values)
+        array = b"\x93NUMPY" + version + header + values
+        save("npy", f"{s}-{t}", [s * 8 + t + (128 if t > 4 else 0)], array)
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED][t % 2]) as members:
+            for member in ("y.npy", "x.npy"):
+                with members.open(member, "w", force_zip64=t % 3 == 0) as file:
+                    file.write(array)
+        save("npz", f"{s}-{t}", [s * 8 + t + (128 if t % 4 == 0 else 0)], archive.getvalue())
 tables = [b"a\n1\n0\n1\n", b"1,0\r\n0,1\r\n", b"a;b\n1;0\n;1\n", b'"a","b"\n"x ""y""",2\n"z\nw",3\n\n', b"1.5e3\n-.5\n12345678901234567890\n", b"NA\n?\n\n7\n"]
 for i, table in enumerate(tables):
     for choice in range(256):

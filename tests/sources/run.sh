@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Sources that are no data files: counter, constant, and the files of predict's command line, in an executable.
+# Sources in an executable: counter, constant, the files of predict's command line, arrays from files of every kind.
 # Usage: tests/sources/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
+here=$PWD/tests/sources
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 
 # Six pictures of 8 x 8, of the shades 10, 20, ... 60, in two folders.
@@ -143,4 +144,8 @@ loss = mse(linear(x, 1)[:, 0], y)
 train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }
 END
 check "16,001 columns in 2 GB" bash -c 'ulimit -v 2000000; exec timeout 60 "$0" wide.net --emit=c -o wide.c' "$build/bin/nnc"
+# Arrays from files of every kind.
+mkdir arrays && said=$(python3 "$here/arrays.py" "$build" arrays); status=$?
+[ $status = 0 ] || echo "$said"
+passed=$((passed + $(tail -n 1 <<<"$said" | cut -d' ' -f1))) failed=$((failed + (status != 0)))
 summary

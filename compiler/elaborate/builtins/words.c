@@ -330,6 +330,22 @@ const Builtin builtins_words[] = {
     SOURCE("npy", "npy(file, ...)",
            "Arrays of NumPy, one a field: [n, ...]."
            " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") }"),
+    SOURCE("npz", "npz(file, arrays = [...])",
+           "Arrays of NumPy in one archive (savez, savez_compressed): of the fields' names, or of "
+           "those "
+           "in `arrays`."
+           " Example: data test { x, label = npz(\"digits.npz\", arrays = [\"x_test\", "
+           "\"y_test\"]) }"),
+    SOURCE("raw", "raw(file, ..., type = TYPE, offset = 0, big_endian = false)",
+           "Numbers without a header, one file a field, rows of the input's shape: TYPE is \"u8\", "
+           "\"i16\", \"f32\" and so on, the input's unless given.  [n, ...]"
+           " Example: data test { x = raw(\"x.bin\", type = \"i16\", offset = 64) }"),
+    SOURCE("cifar", "cifar(file, ..., classes = 10)",
+           "The binary files of CIFAR-10, or with classes = 100 of CIFAR-100: pictures [n, 3, 32, "
+           "32], "
+           "classes [n], and of CIFAR-100 their groups [n]."
+           " Example: data train { picture, label = cifar(\"data_batch_1.bin\", "
+           "\"data_batch_2.bin\") }"),
     SOURCE("text", "text(file, length, stride = length, from = 0, to = 1, unit = \"character\")",
            "Windows of `length` over a text, each unit (character, byte, word) a class number; a "
            "second field is the same one later.  [n, length]"
@@ -411,5 +427,9 @@ const Builtin builtins_words[] = {
     STAGE("prefetch", "prefetch(count = 2)",
           "Minibatches prepared ahead by a thread; 0: none."
           " Example: data test { x = npy(\"x.npy\") | prefetch(4) }"),
+    STAGE("on_disk", "on_disk",
+          "Rows stay in their files and are read when they are wanted: the data may be larger than "
+          "memory."
+          " Example: data test { x = npy(\"x.npy\") | on_disk }"),
     {0},
 };

@@ -32,8 +32,8 @@ typedef struct DataFormal {
   const char *name;
   int kinds; /* and what else is said above */
   double least, most;
-  const char *words[4]; /* the strings that make sense, if not all do; */
-  const char *text;     /* how they are listed */
+  const char *words[12]; /* the strings that make sense, if not all do; */
+  const char *text;      /* how they are listed */
 } DataFormal;
 
 enum { MOST_FORMALS = 6 };
@@ -56,6 +56,8 @@ typedef struct DataWord {
 #define WINDOWS                                                                                    \
   ANY("file", STRING | NEEDED), WITHIN("length", WHOLE | NEEDED, 1, 0x1p31),                       \
       WITHIN("stride", WHOLE, 1, 0x1p31), ANY("from", NUMBER), ANY("to", NUMBER)
+#define NUMBER_TYPES                                                                               \
+  "u8", "i8", "u16", "i16", "u32", "i32", "i64", "bf16", "f16", "f32", "f64", "bool"
 #define SIZE WITHIN("height", WHOLE | NEEDED, 1, 1 << 15), WITHIN("width", WHOLE, 1, 1 << 15)
 
 static const DataWord sources[] = {
@@ -65,6 +67,16 @@ static const DataWord sources[] = {
       ANY("separator", STRING), ANY("missing", LIST)},
      {0}},
     {"npy", {ANY("file", STRING | NEEDED | REPEATED)}, {0}},
+    {"npz", {ANY("file", STRING | NEEDED), ANY("arrays", LIST)}, {0}},
+    {"raw",
+     {ANY("file", STRING | NEEDED | REPEATED),
+      {"type", STRING, 0, 0, {NUMBER_TYPES}, "the name of a number type"},
+      WITHIN("offset", WHOLE, 0, 0x1p53),
+      ANY("big_endian", BOOL)},
+     {0}},
+    {"cifar",
+     {ANY("file", STRING | NEEDED | REPEATED), WITHIN("classes", WHOLE, 10, 100)},
+     {1, 3, "a picture, its class and, of CIFAR-100, its group"}},
     {"text",
      {WINDOWS,
       {"unit", STRING, 0, 0, {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""}},
@@ -98,6 +110,7 @@ static const DataWord stages[] = {
     {"categories", {ANY("field", FIELD | NEEDED | REPEATED)}, {0}},
     {"batch", {WITHIN("size", WHOLE | NEEDED, 1, 0x1p53)}, {0}},
     {"prefetch", {WITHIN("count", WHOLE, 0, 1024)}, {0}},
+    {"on_disk", {{0}}, {0}},
     {"resize", {SIZE}, {0}},
     {"center_crop", {SIZE}, {0}},
     {"random_crop", {SIZE}, {0}},
@@ -293,22 +306,26 @@ bool data_follows_rows(const DataCall *source) {
 }
 
 static bool check_file_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
-  bool is_files = !strcmp(call->function, "idx") || !strcmp(call->function, "npy");
-  if (!is_files || call->argument_count == pipeline->field_count) return true;
+  bool is_files = !strcmp(call->function, "idx") || !strcmp(call->function, "npy") ||
+                  !strcmp(call->function, "raw");
+  int count = 0;
+  for (int i = 0; i < call->argument_count; i++) count += !call->arguments[i].name[0];
+  if (!is_files || count == pipeline->field_count) return true;
   return report_failure(e, call->span, "%d fields from %d file%s: '%s' gives one field a file",
-                        pipeline->field_count, call->argument_count,
-                        call->argument_count == 1 ? "" : "s", call->function);
+                        pipeline->field_count, count, count == 1 ? "" : "s", call->function);
 }
 
 /* Sources whose fields have a meaning by their place. */
 static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call,
                               const DataWord *word) {
-  static const char *const counts[] = {"", "one field", "one or two fields", "three fields"};
+  static const char *const counts[][4] = {
+      {"", "one field", "one or two fields", "one to three fields"}, {"", "", "", "three fields"}};
   int count = pipeline->field_count;
   if (!word->fields.text || (count >= word->fields.least && count <= word->fields.most))
     return true;
   return report_failure(e, call->span, "'%s' gives %s (%s), not %d", word->name,
-                        counts[word->fields.most], word->fields.text, count);
+                        counts[word->fields.least == 3][word->fields.most], word->fields.text,
+                        count);
 }
 
 /* 0 / 0 is -nan for printf. */
@@ -333,6 +350,30 @@ static bool check_fractions(Elaborator *e, const DataCall *call) {
   return report_failure(e, call->span,
                         "%s takes fractions with 0 <= from < to <= 1, found %g and %g",
                         call->function, from, to);
+}
+
+static bool check_classes(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+  if (strcmp(call->function, "cifar") != 0) return true;
+  double classes = data_argument_number(call, "classes", 10);
+  if (classes != 10 && classes != 100)
+    return report_failure(e, call->span, "cifar has 10 or 100 classes, found %g", classes);
+  if (classes == 100 || pipeline->field_count < 3) return true;
+  return report_failure(e, call->span,
+                        "the pictures of CIFAR-10 are in no groups: a third field needs "
+                        "classes = 100");
+}
+
+/* The names of an archive's arrays, one a field. */
+static bool check_arrays(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+  const DataArgument *arrays = data_find_argument(call, "arrays");
+  if (!arrays) return true;
+  bool are_names = arrays->value.count == pipeline->field_count;
+  for (int i = 0; i < arrays->value.count; i++)
+    are_names = are_names && arrays->value.items[i].kind == DATA_STRING;
+  if (are_names) return true;
+  return report_failure(
+      e, call->span, "'arrays' of npz is a list with a name in quotes for each of the %d field%s",
+      pipeline->field_count, pipeline->field_count == 1 ? "" : "s");
 }
 
 /* What replaces a missing value is a value itself. */
@@ -363,7 +404,7 @@ static bool check_pair(Elaborator *e, const DataCall *call, const char *name, do
 static bool check_words(Elaborator *e, const DataCall *call, const DataFormal *formal,
                         const DataValue *value) {
   bool fits = !formal->text || value->kind != DATA_STRING;
-  for (int w = 0; w < 4 && formal->words[w]; w++)
+  for (int w = 0; w < 12 && formal->words[w]; w++)
     fits = fits || !strcmp(value->string, formal->words[w]);
   if (fits) return true;
   return report_failure(e, call->span, "%s takes %s = %s, not \"%s\"", call->function, formal->name,
@@ -386,7 +427,8 @@ static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCa
                        const DataWord *word) {
   return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call, word) &&
          check_arguments(e, call, word, check_range) && check_fractions(e, call) &&
-         check_replacement(e, call) && check_pair(e, call, "scale", 1) &&
+         check_replacement(e, call) && check_classes(e, pipeline, call) &&
+         check_arrays(e, pipeline, call) && check_pair(e, call, "scale", 1) &&
          check_pair(e, call, "ratio", DATA_MOST_RATIO) &&
          check_arguments(e, call, word, check_words);
 }

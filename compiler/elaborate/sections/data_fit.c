@@ -142,6 +142,27 @@ static void check_learning(Elaborator *e, const DataPipeline *pipeline, int inde
   diag_note(d, input->span, "the input");
 }
 
+/* Rows that stay on disk are not changed, in no set that has the field. */
+static void check_on_disk(Elaborator *e, const DataSet *train, const DataPipeline *pipeline) {
+  const DataCall *disk = NULL;
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (!strcmp(pipeline->calls[c].function, "on_disk")) disk = &pipeline->calls[c];
+  for (int f = 0; disk && f < pipeline->field_count; f++) {
+    const DataPipeline *trained = data_find_pipeline(train, pipeline->fields[f]);
+    for (int c = 1; trained && c < trained->call_count; c++) {
+      const DataCall *call = &trained->calls[c];
+      if (!learns(call) || !data_call_names_field(call, pipeline->fields[f])) continue;
+      Diagnostic *d = report_error(e, disk->span,
+                                   "%s(%s) changes all rows, which 'on_disk' leaves in their file",
+                                   call->function, pipeline->fields[f]);
+      diag_note(d, call->span, "the stage");
+      diag_help(d, "a layer can do it: batch_norm learns means and deviations, and "
+                   "(x - mean) / deviation takes known ones");
+      return;
+    }
+  }
+}
+
 /* What `data train` says of a field holds in this set, whose source must give what it acts on. */
 static void check_applied(Elaborator *e, const DataSet *train, const DataPipeline *pipeline,
                           const char *field) {
@@ -194,6 +215,7 @@ static void check_stages(Elaborator *e, const DataSet *train, const DataSet *set
         check_learning(e, pipeline, c, pipeline->fields[f]);
         if (set != train) data_check_repeated(e, train, &pipeline->calls[c], pipeline->fields[f]);
       }
+    check_on_disk(e, train, pipeline);
     if (set == train) continue;
     for (int f = 0; f < pipeline->field_count; f++)
       if (module_find_input(e->module, pipeline->fields[f]))
