@@ -74,6 +74,7 @@ typedef struct Step {
   const char *path;          /* of the node: "h1.linear" */
   const char *class_name;    /* "contraction", "elementwise", ... for the profile */
   const char *operator_name; /* "contract+9": with 9 operators fused into it; NULL for a barrier */
+  const char *nodes; /* of a launch: what it computes, by lines, in order: "5 log mul, 7 mean" */
   Span span;
 } Step;
 

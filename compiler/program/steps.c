@@ -1,6 +1,7 @@
 /* Single steps: kernels shared by structure, operands bound to buffers, costs. */
 #include "program/steps.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "kernel/block.h"
 #include "kernel/class.h"
@@ -217,6 +218,35 @@ static const char *operator_name(Arena *arena, const Group *group) {
   return fused > 0 ? arena_printf(arena, "%s+%d", name, fused) : name;
 }
 
+static int compare_nodes(const void *a, const void *b) {
+  const Node *first = *(const Node *const *)a, *second = *(const Node *const *)b;
+  return (first->id > second->id) - (first->id < second->id);
+}
+
+enum { MOST_NODES = 24 }; /* that are told */
+
+/* The operators that the kernel computes with their lines, in the order in which each can be computed:
+ * where one of them makes a number that is not finite, this is where to look. */
+static const char *node_lines(Arena *arena, const Group *group) {
+  int count = group->computed.count, told = 0, line = -1;
+  const Node **nodes = ARENA_ARRAY(arena, const Node *, count);
+  Text text = {0};
+  for (int i = 0; i < count; i++) nodes[i] = group->computed.items[i];
+  qsort(nodes, (size_t)count, sizeof(const Node *), compare_nodes);
+  for (int i = 0; i < count && told < MOST_NODES; i++) {
+    const Node *node = nodes[i];
+    bool is_work = node_family(node) != FAMILY_LEAF && node_family(node) != FAMILY_MOVEMENT;
+    if (!is_work && count > 1) continue;
+    if (node->span.line != line) text_printf(&text, "%s%d", told ? ", " : "", node->span.line);
+    text_printf(&text, " %s", op_info(node->op)->name);
+    line = node->span.line;
+    told++;
+  }
+  const char *lines = arena_strndup(arena, text.data ? text.data : "", text.length);
+  text_free(&text);
+  return lines;
+}
+
 static bool is_product(const Node *node) {
   OpFamily family = node_family(node);
   return family == FAMILY_CONTRACTION || family == FAMILY_CONVOLUTION || family == FAMILY_ATTENTION;
@@ -296,6 +326,7 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
       .path = named->path,
       .class_name = family_name[node_family(named)],
       .operator_name = operator_name(program->arena, group),
+      .nodes = node_lines(program->arena, group),
       .span = named->span};
   for (int i = 0; i < kernel->scalar_count; i++)
     step.scalars[i] = scalar_number(program, built->scalars[i]);

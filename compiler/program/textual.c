@@ -114,6 +114,7 @@ static const Field step_fields[] = {
     FIELD(" ", STRING, Step, path),
     FIELD(" ", STRING, Step, class_name),
     FIELD(" ", MAYBE, Step, operator_name),
+    FIELD(" ", MAYBE, Step, nodes),
     FIELD("", PLACE, Step, span),
     FIELD_LITERAL("\n"),
 };

@@ -127,7 +127,20 @@ typedef struct nnc_step {
   int64_t rounds; /* how often one run does it: more than once in the loop of a scan */
   int line;       /* in the .net file, 0 when unknown */
   enum nnc_unit unit;
+  const char *nodes; /* what it computes, by lines, in order: "5 log mul, 7 mean" */
+  /* Where its operands lie, a line each: USE DTYPE OFFSET ELEMENTS BLOCK_BYTES MOVES
+   * (SCAN BYTES TURNS TURN)... NAME. USE is r: read, w: written, u: both. The offset is in the arena, or, with BLOCK_BYTES -1, in the worker's
+   * block; in block b of its task loop it is b BLOCK_BYTES further. Each move is of a scan: in its
+   * round r, or r + TURN modulo TURNS where it has turns, the operand lies as many times BYTES further. */
+  const char *operands;
+  int launched; /* with which step: a device may launch several as one, after the last of them */
 } nnc_step;
+
+/* Steps that an entry repeats: the loop of a scan, with its rounds, or a task loop, with its blocks. */
+typedef struct nnc_repeat {
+  int first, last;
+  int64_t times;
+} nnc_repeat;
 
 /* The code of a model for one instruction set. */
 typedef struct nnc_level {
@@ -162,6 +175,8 @@ typedef struct nnc_entry {
   const nnc_step *steps; /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
                                           * nnc_lap() between those of a task loop and
                                           * of the loop of a scan */
+  int scan_count, loop_count;
+  const nnc_repeat *repeats; /* the scans by their numbers, then the task loops */
 } nnc_entry;
 
 /* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning
@@ -285,7 +300,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 14 };
+enum { NNC_MODEL_ABI = 15 };
 
 extern nnc_model nnc_the_model;
 

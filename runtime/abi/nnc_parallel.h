@@ -24,11 +24,13 @@ struct nnc_worker {
   char *scratch;         /* this worker's block of nnc_model.worker_bytes */
   const double *scalars; /* host scalars of this step */
   uint64_t seed, step;   /* for the random operators */
-  uint64_t example;   /* number of the batch's first example, for random operators in evaluation */
-  int64_t *marks;     /* `profile`: when each step of the entry began; NULL otherwise */
+  uint64_t example; /* number of the batch's first example, for random operators in evaluation */
+  /* `profile`: when each step of the entry began; not NULL with an onlooker, which is told instead */
+  int64_t *marks;
   int64_t lap;        /* `profile`: when the step of a task loop began that is running */
   uint32_t shared;    /* task loops whose tasks move, so far: the same number in all workers */
   uint32_t is_shared; /* whether the next task loop is one */
+  struct nnc_onlooker *onlooker; /* at each step (core/device.h); NULL: none */
   nnc_pool *pool;
 };
 typedef struct nnc_worker nnc_worker;

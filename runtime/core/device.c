@@ -97,6 +97,12 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
     worker->step = (uint64_t)run->step;
     worker->example = (uint64_t)run->example;
   }
+  nnc_onlooker *onlooker = nnc_pool_worker(device->pool, 0)->onlooker;
+  if (onlooker) {
+    onlooker->begin(onlooker, entry);
+    nnc_pool_run_alone(device->pool, entry->run);
+    return;
+  }
   if (has_tasks_to_share(entry)) {
     nnc_pool_run(device->pool, entry->run);
     return;
@@ -125,6 +131,21 @@ void nnc_device_wait(const nnc_device *device) { (void)device; }
 void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride) {
   for (int w = 0; w < device->workers; w++)
     nnc_pool_worker(device->pool, w)->marks = marks ? marks + w * stride : NULL;
+}
+
+/* One worker does all: the bits are the same. */
+void nnc_device_watch(nnc_device *device, nnc_onlooker *onlooker) {
+  static int64_t no_marks; /* that nobody writes */
+  nnc_worker *worker = nnc_pool_worker(device->pool, 0);
+  worker->onlooker = onlooker;
+  worker->marks = onlooker ? &no_marks : NULL;
+}
+
+void nnc_device_peek(const nnc_device *device, bool is_in_block, int64_t offset, int64_t bytes,
+                     void *to) {
+  const char *base = is_in_block ? nnc_pool_worker(device->pool, 0)->scratch : device->arena.base;
+  NNC_ASSERT(offset >= 0 && (is_in_block || offset + bytes <= device->arena_bytes));
+  memcpy(to, base + offset, (size_t)bytes);
 }
 
 /* --- Memory --------------------------------------------------------------------------------- */

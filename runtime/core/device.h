@@ -103,4 +103,17 @@ void nnc_device_end_write(nnc_device *device, const nnc_tensor *tensor);
  * the elements after it. NULL: it notes none. */
 void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride);
 
+/* What looks at the steps of runs: told when an entry begins, and when `number` of its steps are done. */
+typedef struct nnc_onlooker nnc_onlooker;
+struct nnc_onlooker {
+  void (*begin)(nnc_onlooker *onlooker, const nnc_entry *entry);
+  void (*look)(nnc_onlooker *onlooker, int number);
+};
+
+/* From now on runs go step by step, and the onlooker may read memory as it lies there, of the arena or of the worker's
+ * block. NULL: no more. */
+void nnc_device_watch(nnc_device *device, nnc_onlooker *onlooker);
+void nnc_device_peek(const nnc_device *device, bool is_in_block, int64_t offset, int64_t bytes,
+                     void *to);
+
 #endif

@@ -79,6 +79,8 @@ static const Option options_table[] = {
      "append a JSON line for each epoch (default: OUT/log.jsonl)"},
     {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, NULL,
      "do not stop when the loss is not finite"},
+    {"check-numerics", 0, KIND_FLAG, FIELD(check_numerics), NNC_TRAIN, 0, NULL,
+     "look at all that is computed, and stop at what is not finite; slow"},
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
      "predict: json, csv; export: safetensors, npz"},
     {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",

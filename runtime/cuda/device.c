@@ -50,6 +50,7 @@ struct nnc_device {
   /* its runs are not in the stream yet: others will go with them; NULL: there are none */
   nnc_slot *waiting;
   int64_t *marks;
+  nnc_onlooker *onlooker;
 };
 
 static const nnc_entry *entry_of(const nnc_model *model, int number) {
@@ -274,7 +275,7 @@ static void put_waiting(const nnc_device *reader) {
 /* Of training on data that the device keeps, or on no inputs; the others are told their state alone. */
 static bool is_kept(const nnc_device *device, enum nnc_entry_number number, const nnc_run *run) {
   bool trains = number == NNC_RUN_TRAIN || number == NNC_RUN_ACCUMULATE;
-  return device->kept.is_open && trains && !device->marks &&
+  return device->kept.is_open && trains && !device->marks && !device->onlooker &&
          (run->examples || entry_of(device->model, number)->input_count == 0);
 }
 
@@ -302,7 +303,8 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
   nnc_slots_add(&device->slots, slot, number, run);
   nnc_slots_note(slot, 0, 1);
   nnc_slots_tell_state(&device->slots, slot);
-  if (device->marks) nnc_play_marked(&device->play, entry, device->marks);
+  if (device->onlooker) nnc_play_watched(&device->play, entry, device->onlooker);
+  else if (device->marks) nnc_play_marked(&device->play, entry, device->marks);
   else nnc_play_entry(&device->play, entry, number);
   nnc_group_fetch(&device->group, number, slot->numbers);
   end_runs(device, slot);
@@ -317,6 +319,17 @@ void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride) {
   (void)stride; /* one worker */
   put_waiting(device);
   device->marks = marks;
+}
+
+void nnc_device_watch(nnc_device *device, nnc_onlooker *onlooker) {
+  put_waiting(device);
+  device->onlooker = onlooker;
+}
+
+void nnc_device_peek(const nnc_device *device, bool is_in_block, int64_t offset, int64_t bytes,
+                     void *to) {
+  CuAddress base = is_in_block ? device->scratch : device->arena;
+  nnc_transfer_out((nnc_transfer *)&device->transfer, to, base + (CuAddress)offset, bytes);
 }
 
 /* --- Data ----------------------------------------------------------------------------------- */

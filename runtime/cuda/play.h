@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "core/device.h"
 #include "cuda/code.h"
 #include "cuda/gpu.h"
 #include "cuda/library.h"
@@ -39,6 +40,8 @@ void nnc_play_launch_graph(nnc_play *play, CuGraphExec graph);
 
 /* The same kernel by kernel, with marks; returns when it has ended. */
 void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks);
+/* The same with an onlooker, which may wait for each kernel. */
+void nnc_play_watched(nnc_play *play, const nnc_entry *entry, nnc_onlooker *onlooker);
 
 /* Launches the program's kernel `gather` with so many blocks. */
 void nnc_play_gather(nnc_play *play, int64_t blocks, void **arguments);

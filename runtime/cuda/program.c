@@ -35,18 +35,22 @@ nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks) {
 
 /* Without a device: on the host's clock, as `profile` does to learn what a mark costs it. */
 void nnc_mark_now(nnc_worker *worker, int number) {
-  if (worker->pool) nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_MARK, number, 0);
+  if (worker->onlooker) worker->onlooker->look(worker->onlooker, number);
+  else if (worker->pool) nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_MARK, number, 0);
   else worker->marks[number] = nnc_nanoseconds_now();
 }
 
 void nnc_laps_begin_now(nnc_worker *worker, int first, int count) {
+  if (worker->onlooker) return;
   nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_LAPS_BEGIN, first, count);
 }
 
 void nnc_lap_now(nnc_worker *worker, int number) {
-  nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_LAP, number, 0);
+  if (worker->onlooker) worker->onlooker->look(worker->onlooker, number);
+  else nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_LAP, number, 0);
 }
 
 void nnc_laps_end_now(nnc_worker *worker, int first, int count) {
+  if (worker->onlooker) return;
   nnc_timeline_note(&worker->pool->timeline, NNC_MOMENT_LAPS_END, first, count);
 }

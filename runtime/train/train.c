@@ -31,6 +31,8 @@ static bool check_loss(Trainer *trainer, int64_t step) {
   nnc_tally_metrics(&trainer->step_tally, model, &model->train, trainer->step_metrics);
   double loss = trainer->step_metrics[0];
   if (isfinite(loss)) return true;
+  if (!trainer->options->keep_going) trainer->failed_step = step;
+  if (trainer->is_replay) return false;
   long long number = (long long)step;
   if (trainer->options->keep_going) {
     nnc_warning("step %lld: %s is %g", number, model->metric_names[0], loss);
@@ -67,7 +69,7 @@ static void note_run(Trainer *trainer, const nnc_entry *entry, int64_t step) {
 }
 
 /* Nothing of the steps so far is under way any more; false as check_loss. */
-static bool settle_all(Trainer *trainer) {
+bool nnc_trainer_settle(Trainer *trainer) {
   while (trainer->unseen_count > 0) look(trainer);
   return !trainer->has_failed;
 }
@@ -83,16 +85,16 @@ static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, nnc_feed *fe
   return true;
 }
 
-static int64_t minibatches_per_step(const nnc_model *model) {
+int64_t nnc_trainer_minibatches(const nnc_model *model) {
   return model->accumulation > 1 ? model->accumulation : 1;
 }
 
 /* One step: `accumulation` - 1 minibatches that add up gradients, and one that updates.  Returns
  * how many of them ran. */
-static int64_t run_step(Trainer *trainer) {
+int64_t nnc_trainer_run_step(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   nnc_position *position = &trainer->position;
-  int64_t last = minibatches_per_step(model) - 1;
+  int64_t last = nnc_trainer_minibatches(model) - 1;
   if (position->step_in_epoch == 0) nnc_streams_start(trainer->session);
   nnc_session_host(trainer->session, position->step + 1, position->epoch, position->schedule_steps,
                    position->steps_per_epoch);
@@ -102,7 +104,7 @@ static int64_t run_step(Trainer *trainer) {
 }
 
 /* Batches that fill no step are left out: the loader goes on with the next epoch. */
-static void advance(Trainer *trainer) {
+void nnc_trainer_advance(Trainer *trainer) {
   nnc_position *position = &trainer->position;
   int64_t epoch, index;
   position->step++;
@@ -159,16 +161,16 @@ static bool ends_here(Trainer *trainer, int *code) {
   bool is_over = trainer->position.step >= trainer->total_steps;
   bool is_stopped = nnc_stop_requested();
   *code = NNC_EXIT_FAILURE;
-  if ((is_reported || is_over || is_stopped) && !settle_all(trainer)) return true;
+  if ((is_reported || is_over || is_stopped) && !nnc_trainer_settle(trainer)) return true;
   if (is_reported && !nnc_trainer_report(trainer)) return *code = interrupted(trainer), true;
   nnc_trainer_choose_kept(trainer, is_reported);
   if (is_over || nnc_steer_stops(&trainer->session->steer)) return *code = finished(trainer), true;
   if (nnc_trainer_save_is_due(trainer, is_reported)) {
-    if (!settle_all(trainer)) return true;
+    if (!nnc_trainer_settle(trainer)) return true;
     if (!nnc_trainer_save(trainer)) nnc_warning("training goes on; the next save tries again");
   }
   if (!nnc_stop_requested()) return false;
-  if (settle_all(trainer)) *code = interrupted(trainer);
+  if (nnc_trainer_settle(trainer)) *code = interrupted(trainer);
   return true;
 }
 
@@ -179,14 +181,15 @@ static int run_steps(Trainer *trainer) {
                      loader && nnc_loader_makes_rows(loader) ? loader : NULL);
   nnc_trainer_begin_period(trainer);
   while (!ends_here(trainer, &code)) {
-    int64_t ran = run_step(trainer);
-    if (ran < minibatches_per_step(trainer->model))
-      return settle_all(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
-    advance(trainer);
+    int64_t ran = nnc_trainer_run_step(trainer);
+    if (ran < nnc_trainer_minibatches(trainer->model))
+      return nnc_trainer_settle(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
+    if (trainer->checker && !nnc_trainer_check(trainer)) return NNC_EXIT_FAILURE;
+    nnc_trainer_advance(trainer);
     trainer->has_stepped = true;
     if (trainer->data) nnc_skipped_tell(nnc_data_skipped(trainer->data));
     bool shows = nnc_progress_is_due(&trainer->progress);
-    if (trainer->has_failed || (shows && !settle_all(trainer))) return NNC_EXIT_FAILURE;
+    if (trainer->has_failed || (shows && !nnc_trainer_settle(trainer))) return NNC_EXIT_FAILURE;
     nnc_trainer_show_step(trainer);
   }
   return code;
@@ -195,11 +198,18 @@ static int run_steps(Trainer *trainer) {
 int nnc_train_command(const nnc_options *options) {
   nnc_session session;
   Trainer trainer;
+  if (options->check_numerics && options->keep_going) {
+    nnc_error("--check-numerics stops at what is not finite, --keep-going does not: give one");
+    return NNC_EXIT_USAGE;
+  }
   if (!nnc_stop_install() || !nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   int code = NNC_EXIT_FAILURE;
   if (nnc_trainer_open(&trainer, &session)) {
-    code = run_steps(&trainer);
+    if (!options->check_numerics || nnc_trainer_begin_checks(&trainer)) code = run_steps(&trainer);
     nnc_progress_end();
+    if (code == NNC_EXIT_FAILURE && trainer.failed_step > 0 && !trainer.checker)
+      nnc_trainer_explain(&trainer);
+    nnc_trainer_end_checks(&trainer);
     nnc_trainer_close(&trainer);
   }
   nnc_session_close(&session);

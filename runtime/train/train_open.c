@@ -53,7 +53,8 @@ static bool open_loader(Trainer *trainer) {
   if (!trainer->data) return false;
   nnc_loader_options options = nnc_loader_training(model, trainer->data);
   options.seed = session->seed;
-  if (wants_training(trainer) && !keep_data(trainer, &options)) return false;
+  bool keeps = wants_training(trainer) && !trainer->options->check_numerics;
+  if (keeps && !keep_data(trainer, &options)) return false;
   trainer->loader = nnc_loader_open(trainer->data, &options, message);
   if (!trainer->loader) nnc_error("data train: %s", message);
   if (!trainer->loader ||
@@ -334,6 +335,63 @@ static void warn_of_drawn(const Trainer *trainer) {
         first, others);
 }
 
+/* What nnc_trainer_return needs when nothing has been saved by then. */
+static bool note_begin(Trainer *trainer) {
+  trainer->begin = (nnc_begin){.position = trainer->position,
+                               .plateaus = nnc_plateaus_format(&trainer->session->plateaus),
+                               .tally = nnc_tally_format(&trainer->tally)};
+  if (trainer->begin.plateaus && trainer->begin.tally) return true;
+  nnc_error("cannot allocate what the run begins with");
+  return false;
+}
+
+/* The examples that come next; what a device keeps is loaded again, since it is to be looked at. */
+static bool reload(Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  char message[NNC_MESSAGE];
+  if (trainer->examples) {
+    nnc_loader_options options = nnc_loader_training(trainer->model, trainer->data);
+    options.seed = trainer->session->seed;
+    nnc_loader_close(trainer->loader);
+    free(trainer->examples);
+    trainer->examples = NULL;
+    trainer->loader = nnc_loader_open(trainer->data, &options, message);
+    if (!trainer->loader) nnc_error("data train: %s", message);
+    if (!trainer->loader) return false;
+  }
+  if (trainer->loader)
+    nnc_loader_seek(trainer->loader, position->epoch,
+                    position->step_in_epoch * trainer->model->accumulation);
+  return true;
+}
+
+bool nnc_trainer_return(Trainer *trainer) {
+  nnc_session *session = trainer->session;
+  bool is_saved = trainer->saved_step >= 0, is_quiet = nnc_message_is_quiet();
+  const char *path = is_saved                   ? session->checkpoint
+                     : trainer->options->resume ? resume_path(trainer)
+                                                : NULL;
+  nnc_safetensors *file = path ? nnc_checkpoint_open(session, path, NNC_EVERYTHING, true) : NULL;
+  if (path && !file) return false;
+  trainer->position = trainer->begin.position;
+  nnc_message_quiet(true); /* what is loaded was told when the run began */
+  bool good = load_weights(trainer, file);
+  if (good && is_saved) {
+    nnc_position position;
+    good = nnc_checkpoint_resume(session, file, &position, &trainer->tally);
+    trainer->position.step = position.step;
+    trainer->position.epoch = position.epoch;
+    trainer->position.step_in_epoch = position.step_in_epoch;
+    trainer->position.report_is_due = position.report_is_due;
+  } else if (good) {
+    good = nnc_plateaus_parse(&session->plateaus, trainer->begin.plateaus) &&
+           nnc_tally_parse(&trainer->tally, trainer->begin.tally);
+  }
+  nnc_message_quiet(is_quiet);
+  nnc_safetensors_close(file);
+  return good && reload(trainer);
+}
+
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   nnc_safetensors *resumed = NULL;
   *trainer = (Trainer){.session = session,
@@ -349,7 +407,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
     resumed = open_resumed(trainer);
     good = resumed != NULL;
   }
-  good = good && open_rest(trainer, resumed);
+  good = good && open_rest(trainer, resumed) && note_begin(trainer);
   nnc_safetensors_close(resumed);
   if (!good) {
     nnc_trainer_close(trainer);
@@ -380,6 +438,8 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_folder_unlock(trainer->folder_lock);
   nnc_feed_close(&trainer->train_feed);
   nnc_feed_close(&trainer->accumulate_feed);
+  free(trainer->begin.plateaus);
+  free(trainer->begin.tally);
   free(trainer->examples);
   free(trainer->unseen);
   free(trainer->metrics);

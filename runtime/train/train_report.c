@@ -172,8 +172,10 @@ bool nnc_trainer_report(Trainer *trainer) {
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
   advance_plateaus(trainer);
   nnc_trainer_watch(trainer);
-  nnc_log_write(&trainer->log, write_log_line, trainer);
-  show_report(trainer);
+  if (!trainer->is_replay) {
+    nnc_log_write(&trainer->log, write_log_line, trainer);
+    show_report(trainer);
+  }
   nnc_tally_reset(&trainer->tally);
   trainer->position.report_is_due = false;
   nnc_progress_restart(&trainer->progress, trainer->position.step);
@@ -207,7 +209,7 @@ static bool tensor_is_finite(const nnc_device *device, const nnc_tensor *tensor,
 }
 
 /* A parameter that holds NaN or infinity must not replace a good checkpoint. */
-static bool parameters_are_finite(const Trainer *trainer) {
+static bool parameters_are_finite(Trainer *trainer) {
   for (int i = 0; i < trainer->model->variable_count; i++) {
     const nnc_variable *variable = &trainer->model->variables[i];
     const nnc_tensor *tensor = &variable->tensor;
@@ -216,6 +218,7 @@ static bool parameters_are_finite(const Trainer *trainer) {
     if (tensor_is_finite(trainer->session->device, tensor, &value)) continue;
     nnc_error("step %lld: parameter %s holds %g; not saved", (long long)trainer->position.step,
               tensor->name, value);
+    if (trainer->failed_step == 0) trainer->failed_step = trainer->position.step;
     return false;
   }
   return true;

@@ -17,6 +17,12 @@ typedef struct Unseen {
   int64_t step;   /* that ends with it; 0: none */
 } Unseen;
 
+/* What a run began with, to begin there once more. */
+typedef struct nnc_begin {
+  nnc_position position;
+  char *plateaus, *tally; /* as texts */
+} nnc_begin;
+
 typedef struct Trainer {
   nnc_session *session;
   const nnc_model *model;
@@ -37,8 +43,12 @@ typedef struct Trainer {
   nnc_tally step_tally; /* of the step that is looked at: is the loss finite? */
   Unseen *unseen;       /* a ring; the device may be that far ahead */
   int64_t unseen_room, first_unseen, unseen_count;
-  bool has_failed; /* a loss is no number; the message was given */
-  double *metrics; /* of the period, then a row for each evaluation set */
+  bool has_failed;     /* a loss is no number; the message was given */
+  int64_t failed_step; /* whose loss that is, or after which a parameter was not finite; 0: none */
+  nnc_begin begin;     /* of this process */
+  bool is_replay;      /* steps are done once more: nothing is told, logged or saved */
+  struct nnc_checker *checker; /* --check-numerics; else NULL */
+  double *metrics;             /* of the period, then a row for each evaluation set */
   double *step_metrics;
 
   char *folder;       /* of checkpoint and log */
@@ -69,6 +79,26 @@ typedef struct Trainer {
 
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session); /* false after a message */
 void nnc_trainer_close(Trainer *trainer);
+
+/* Values, position and data as the last save left them, or as they were when the run began; false after a
+ * message. */
+bool nnc_trainer_return(Trainer *trainer);
+
+/* One step: how many of its minibatches ran, which is fewer than all where an example cannot be read. */
+int64_t nnc_trainer_run_step(Trainer *trainer);
+int64_t nnc_trainer_minibatches(const nnc_model *model);
+/* Looks at what is under way; false: a loss is no number. */
+bool nnc_trainer_settle(Trainer *trainer);
+/* The position after a step. */
+void nnc_trainer_advance(Trainer *trainer);
+
+/* Where a number that is not finite came from (train_numerics.c): --check-numerics opens an inspector, which is asked
+ * after each step; false: the run ends, the message was given. */
+bool nnc_trainer_begin_checks(Trainer *trainer);
+bool nnc_trainer_check(Trainer *trainer);
+void nnc_trainer_end_checks(Trainer *trainer);
+/* After a run that failed so: the steps since the last save once more, the last of them step by step. */
+void nnc_trainer_explain(Trainer *trainer);
 
 int64_t nnc_trainer_examples_per_step(const Trainer *trainer);
 

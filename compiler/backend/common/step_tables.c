@@ -2,6 +2,10 @@
 #include "backend/common/emitter.h"
 #include "backend/common/c.h"
 
+#include "kernel/builder.h"
+#include "nnc_dtype.h"
+#include "support/integers.h"
+
 void emitter_mark(Emitter *emitter, int number) {
   code_line(&emitter->code, "nnc_mark(worker, %d);", number);
 }
@@ -57,19 +61,115 @@ static void step_costs(const Emitter *emitter, const ProgramEntry *entry, const 
   else if (last != number) *flops = *bytes = 0;
 }
 
+/* The step with which it is launched. */
+static int step_launched(const Emitter *emitter, const ProgramEntry *entry, const Step *step) {
+  int place, number = (int)(step - entry->steps.items), last = number;
+  int launch = merge_of_step(emitter->merges, entry->entry, number, &place);
+  for (int i = 0; launch >= 0 && i < emitter->merges->launches.items[launch].steps.count; i++)
+    last = (int)greatest(last, emitter->merges->launches.items[launch].steps.items[i]);
+  return last;
+}
+
+/* How the rounds of scans move a buffer: their number, then each. */
+static const char *operand_moves(const Emitter *emitter, int buffer) {
+  const Program *program = emitter->program;
+  const char *moves = "";
+  int count = 0;
+  for (int id = buffer; id >= 0; id = program->buffers.items[id].view_of) {
+    const Buffer *view = &program->buffers.items[id];
+    if (view->scan < 0) continue;
+    moves =
+        arena_printf(emitter->arena, "%s %d %lld %lld %lld", moves, view->scan,
+                     (long long)view->round_bytes, (long long)view->turns, (long long)view->turn);
+    count++;
+  }
+  return arena_printf(emitter->arena, "%d%s", count, moves);
+}
+
+static const int dtype_numbers[DTYPE_COUNT] = {
+    [DTYPE_F64] = NNC_F64, [DTYPE_F32] = NNC_F32, [DTYPE_BF16] = NNC_BF16, [DTYPE_F16] = NNC_F16,
+    [DTYPE_I64] = NNC_I64, [DTYPE_I32] = NNC_I32, [DTYPE_U8] = NNC_U8,     [DTYPE_BOOL] = NNC_BOOL};
+
+/* Whether an operand that a kernel stores is loaded by it, too. */
+static bool loads_operand(Arena *arena, const Kernel *kernel, int operand) {
+  for (int i = 0; i < kernel_stage_count(kernel); i++) {
+    ExprList list = kernel_expressions(arena, kernel, i);
+    for (int k = 0; k < list.count; k++)
+      if (list.items[k]->kind == EXPR_LOAD && list.items[k]->operand == operand) return true;
+  }
+  return false;
+}
+
+/* A line about an operand, as nnc_step says it; `use`: 'r', 'w' or 'u'; `block`: bytes from block to block. */
+static const char *operand_line(const Emitter *emitter, int id, char use, int64_t elements,
+                                int64_t block) {
+  const Buffer *buffer = &emitter->program->buffers.items[id];
+  return arena_printf(emitter->arena, "%c %d %lld %lld %lld %s %s\n", use,
+                      dtype_numbers[buffer->type.dtype], (long long)buffer->offset,
+                      (long long)elements, (long long)(buffer->kind == BUFFER_WORKER ? -1 : block),
+                      operand_moves(emitter, id), buffer->name);
+}
+
+static const char *copy_lines(const Emitter *emitter, const Step *step) {
+  const Buffer *from = &emitter->program->buffers.items[step->copy_from];
+  int64_t elements = shape_elements(from->type.shape);
+  return arena_printf(emitter->arena, "%s%s",
+                      operand_line(emitter, step->copy_from, 'r', elements, 0),
+                      operand_line(emitter, step->copy_to, 'w', elements, 0));
+}
+
+static const char *operand_lines(const Emitter *emitter, const Step *step) {
+  if (step->kind == STEP_COPY) return copy_lines(emitter, step);
+  Arena *arena = emitter->arena;
+  const Kernel *kernel = emitter->program->kernels.items[step->kernel];
+  const char *lines = "";
+  for (int i = 0; i < step->operand_count; i++) {
+    char use = !kernel->operands[i].is_output ? 'r' : loads_operand(arena, kernel, i) ? 'u' : 'w';
+    lines = arena_printf(arena, "%s%s", lines,
+                         operand_line(emitter, step->operands[i], use, kernel->operands[i].elements,
+                                      step->loop >= 0 ? step->block_bytes[i] : 0));
+  }
+  return lines;
+}
+
+/* The loops of scans and the task loops; returns what they add to the initializer of the nnc_entry. */
+static const char *emit_repeats(Emitter *emitter, const char *name, const ProgramEntry *entry) {
+  Code *code = &emitter->code;
+  int scans = entry->scans.count, loops = entry->loops.count;
+  if (scans + loops == 0) return "";
+  code_open(code, "static const nnc_repeat %s_repeats[%d] =", name, scans + loops);
+  for (int i = 0; i < scans; i++) {
+    const ScanLoop *scan = &entry->scans.items[i];
+    code_line(code, "{%d, %d, %lld},", scan->first_step, scan->last_step, (long long)scan->rounds);
+  }
+  for (int i = 0; i < loops; i++) {
+    const TaskLoop *loop = &entry->loops.items[i];
+    code_line(code, "{%d, %d, %lld},", loop->first_step, loop->last_step, (long long)loop->blocks);
+  }
+  code_close_list(code);
+  return arena_printf(emitter->arena,
+                      ", .scan_count = %d, .loop_count = %d,\n    .repeats = %s_repeats", scans,
+                      loops, name);
+}
+
 static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   Arena *arena = emitter->arena;
+  bool trains = entry->entry == ENTRY_TRAIN || entry->entry == ENTRY_ACCUMULATE;
+  bool is_told = trains && step->kind != STEP_BARRIER;
   const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
   double flops, bytes;
   step_costs(emitter, entry, step, &flops, &bytes);
   code_line(&emitter->code, "{%s, %s, %s, %s,", code_string(arena, step->class_name),
             code_string(arena, step->operator_name ? step->operator_name : ""),
             code_string(arena, kernel), code_string(arena, step->path));
-  code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d, %s},",
+  code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d, %s, %s, %s, %d},",
             code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
             c_literal(arena, DTYPE_F64, bytes), (long long)step->task_count,
             (long long)step_rounds(entry, step), step->span.file ? step->span.line : 0,
-            step_unit(emitter, step));
+            step_unit(emitter, step),
+            is_told && step->nodes ? code_string(arena, step->nodes) : "NULL",
+            is_told ? code_string(arena, operand_lines(emitter, step)) : "NULL",
+            step_launched(emitter, entry, step));
 }
 
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
@@ -78,6 +178,6 @@ const char *emitter_step_table(Emitter *emitter, const char *name, const Program
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
   for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, entry, &entry->steps.items[i]);
   code_close_list(code);
-  return arena_printf(emitter->arena, ",\n    .step_count = %d, .steps = %s_steps",
-                      entry->steps.count, name);
+  return arena_printf(emitter->arena, ",\n    .step_count = %d, .steps = %s_steps%s",
+                      entry->steps.count, name, emit_repeats(emitter, name, entry));
 }

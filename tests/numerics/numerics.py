@@ -1,0 +1,193 @@
+"""Where a loss that is not finite came from, as a run tells it, against NumPy.
+
+A program takes the logarithm of what training drives below zero. Which step fails, the line, the extremes of what the
+kernel read and how many logarithms are NaN are computed here from the checkpoint of the step before. The same is told from a
+checkpoint, from the beginning, after --resume, by --check-numerics, in f64, with dropout, with several minibatches a step,
+with the loop of a scan, and on the emulator of CUDA. Runs that are checked, and do not fail, give the same bits.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+build, work = sys.argv[1:3]
+os.chdir(work)
+nnc = [build + "/bin/nnc", "--cflags=-O0"]
+passed = failed = 0
+
+
+def expect(what, good, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"not ok: {what}: {detail}")
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    return done.returncode, done.stderr
+
+
+BATCH, STEPS = 8, 40
+random = np.random.default_rng(7)
+table = random.standard_normal((160, 4))
+np.savetxt("d.csv", np.c_[table, 2 + 0 * table[:, 0]], "%.6f", delimiter=",")
+table = np.loadtxt("d.csv", delimiter=",")
+
+LOGARITHM = """const batch = 8, rate = 0.0, parts = 1
+data train {{ x, y = csv("d.csv", header = false, columns = [0..4, 4]); order = file }}
+data test  {{ x, y = csv("d.csv", header = false, columns = [0..4, 4]) }}
+input x : f32[batch, 4]
+input y : f32[batch]
+h = dropout(tanh(linear(x, 8)), rate)
+z = linear(h, 1)[:, 0]
+q = 2.5 - z - {more}
+p = log(q)
+hidden = where(p > 3, stop_gradient(sqrt(p - 3)), 0.0)
+loss = mean((z - y) ^ 2) - 0.0001 * mean(p) + 0 * mean(hidden)
+train {{ minimize = loss, optimizer = sgd(lr = 0.2), steps = 40, accumulate = parts }}
+"""
+SCAN = """const batch = 8
+data train { x, y = csv("d.csv", header = false, columns = [0..4, 4]); order = file }
+input x : f32[batch, 4]
+input y : f32[batch]
+param w : [4] = zeros
+z = x @ w
+s = scan i in 0..30 with v = 1 + abs(z) {
+  v = v * v
+}
+loss = mean((z - y) ^ 2) + 1e-30 * mean(s)
+train { minimize = loss, optimizer = sgd(lr = 0.2), steps = 40 }
+"""
+
+
+def extremes(text, name):
+    """What was read, or made, under this name: least, most."""
+    found = re.search(rf"(?:reads|makes) {name}, \w+: from (\S+) to ([^\s,]+)", text)
+    return (float(found[1]), float(found[2])) if found else (np.nan, np.nan)
+
+
+def first_step(text):
+    found = re.search(r"error: step (\d+): loss is -?(nan|inf); training stops", text)
+    return int(found[1]) if found else 0
+
+
+def told(text):
+    """All that was said of the origin."""
+    return [line.split(": ", 1)[1] for line in text.splitlines() if ": error: step" in line or ":   " in line][1:]
+
+
+def forward(npz, step):
+    """h, z.w and p of the step that follows the checkpoint."""
+    v = np.load(npz)
+    x = table[(step - 1) % 20 * BATCH:][:BATCH, :4]
+    h = np.tanh(x @ v["h.w"] + v["h.b"])
+    with np.errstate(invalid="ignore"):
+        return h, v["z.w"], np.log(2.5 - (h @ v["z.w"] + v["z.b"])[:, 0])
+
+
+def check_logarithm(name, tolerance, *options):
+    program = name + ".net"
+    open(program, "w").write(LOGARITHM.format(more="0.0"))
+    code, text = run(*nnc, program, "-o", name, *options)
+    expect(f"{name}: compiles", code == 0, text)
+    code, text = run("./" + name, "--out", name + ".run")
+    step = first_step(text)
+    expect(f"{name}: fails late, with status 1", code == 1 and 3 < step < STEPS, text)
+    expect(f"{name}: the line", re.search(rf"error: step {step}: the first value that is not finite is in '\w+', {program}:9(, 10: one kernel.*)?\n",
+                                          text), text)
+    expect(f"{name}: its text", f"{program}:9: p = log(q)   (log" in text, text)
+    run("./" + name, "--steps", str(step - 1), "--out", "before.run")
+    run("./" + name, "export", "before.npz", "--out", "before.run")
+    h, w, p = forward("before.npz", step)
+    for tensor, value in ({"p": p} if "-O0" in options else {"h": h, "z.w": w, "p": p}).items():
+        expect(f"{name}: the extremes of {tensor}",
+               np.allclose(extremes(text, tensor), (np.nanmin(value), np.nanmax(value)), rtol=tolerance, atol=tolerance),
+               f"{np.nanmin(value)} {np.nanmax(value)}\n{text}")
+    expect(f"{name}: how many are NaN", f"{np.isnan(p).sum()} of 8 NaN" in text, text)
+    return step, text
+
+
+step, whole = check_logarithm("plain", 1e-5)
+code, text = run("./plain", "--check-numerics", "--out", "checked.run")
+expect("--check-numerics tells the same", code == 1 and told(text) == told(whole), f"{told(text)}\n{told(whole)}")
+expect("and goes no step back", "once more" not in text, text)
+for arguments in (["--save-every", "2"], ["--threads", "3"]):
+    code, text = run("./plain", "--out", "saved.run", *arguments)
+    expect(f"{arguments}: the same", code == 1 and told(text) == told(whole), text)
+expect("from the last save", f"1 step once more, from step {step} on" in text or f"{step} steps" in text, text)
+run("./plain", "--steps", str(step - 2), "--out", "parts.run")
+code, text = run("./plain", "--resume", "--steps", "40", "--out", "parts.run")
+expect("after --resume the same", code == 1 and told(text) == told(whole) and "2 steps once more" in text, text)
+run("./plain", "--steps", str(step - 1), "--out", "off.run", "--check-numerics")
+expect("checks change no bit",
+       open("off.run/checkpoint.safetensors", "rb").read() == open("before.run/checkpoint.safetensors", "rb").read())
+code, text = run("./plain", "--keep-going", "--out", "going.run")
+expect("--keep-going warns, and does not look", code == 0 and "once more" not in text and "warning: step" in text, text)
+code, text = run("./plain", "--keep-going", "--check-numerics")
+expect("not both", code == 2 and "give one" in text, text)
+code, text = run("./plain", "eval", "--check-numerics")
+expect("a flag of train", code == 2 and "no flag of eval" in text, text)
+
+check_logarithm("wide", 1e-6, "--float=f64")
+check_logarithm("single", 1e-5, "-O0")
+
+open("parts.net", "w").write(LOGARITHM.format(more="0.0"))
+run(*nnc, "parts.net", "-o", "parts", "-D", "parts=3", "-D", "rate=0.3", "-D", "train.precision=bf16")
+code, text = run("./parts", "--out", "p.run")
+code, checked = run("./parts", "--check-numerics", "--out", "p.run", "--threads", "1")
+expect("dropout, three minibatches, bf16: the line", first_step(text) > 0 and "parts.net:9: p = log(q)" in text, text)
+expect("dropout: the same random numbers", told(text) == told(checked), f"{text}\n{checked}")
+
+# An infinite schedule is told, though all that the kernels read is finite.
+open("rate.net", "w").write(LOGARITHM.format(more="-99.0").replace("sgd(lr = 0.2)", "sgd(lr = steep(1.0))") +
+                            "schedule steep(peak) { return peak / (t < 3 ? 1.0 : 0.0) }\n"
+                            .replace("t < 3 ? 1.0 : 0.0", "max(3 - t, 0.0)"))
+code, text = run(*nnc, "rate.net", "-o", "rate")
+code, text = run("./rate", "--out", "rate.run", "--check-numerics") if code == 0 else (0, text)
+expect("a schedule that is infinite", code == 1 and re.search(r"the schedules give \S+ = inf", text) and
+       "is no longer finite, the loss still is" in text and "step 3: " in text, text)
+
+# The loop of a scan: what a round makes of finite numbers.
+open("scan.net", "w").write(SCAN)
+code, text = run(*nnc, "scan.net", "-o", "scan", "--scans=loop")
+code, text = run("./scan", "--out", "scan.run")
+expect("a scan: the line", code == 1 and "is in 's', scan.net:8" in text and "scan.net:8:   v = v * v" in text, text)
+expect("a scan: what was read is finite", re.search(r"reads s, f32: from \S+ to [\d.e+]+\n", text), text)
+
+# A task loop: launches that take turns block by block, some of whose values lie in a worker's block.
+LOOP = """const batch = 32
+input t : f32[batch, 1, 12, 12]
+data train { t = npy("t.npy"); order = file }
+a = relu(conv2d(t, 4, 3))
+b = max_pool(relu(conv2d(a, 4, 3)), 2)
+r = sqrt(2.0 - mean(b, axis = [1, 2, 3]))
+loss = mean(r)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 60 }
+"""
+np.save("t.npy", random.standard_normal((64, 1, 12, 12)).astype(np.float32))
+open("loop.net", "w").write(LOOP)
+done = subprocess.run([*nnc, "loop.net", "--report"], capture_output=True, text=True)
+expect("there is a task loop", "a task loop of 32 blocks" in done.stdout, done.stdout)
+code, text = run(*nnc, "loop.net", "-o", "loop")
+code, text = run("./loop", "--out", "loop.run")
+code, checked = run("./loop", "--out", "loop.run", "--check-numerics")
+expect("a task loop", code == 1 and re.search(r"first value that is not finite is in '[\w.]+', loop.net:6\n", text) and
+       told(text) == told(checked), text + checked)
+
+emulator = build + "/tests/cuda_emulator/"
+if os.path.exists(emulator + "libcuda.so.1"):
+    environment = {"NNC_NVRTC": emulator + "libnvrtc.so.13", "NNC_LIBCUDA": emulator + "libcuda.so.1",
+                   "NNC_EMULATOR_FLAGS": "-O0 -g0"}
+    code, text = run(*nnc, "plain.net", "--target=cuda", "--arch=sm_80", "-o", "cuda", **environment)
+    expect("for CUDA: compiles", code == 0, text)
+    code, text = run("./cuda", "--out", "cuda.run", **environment)
+    expect("for CUDA: the step, the line", code == 1 and first_step(text) == step and "plain.net:9: p = log(q)" in text, text)
+    expect("for CUDA: the numbers", np.allclose(extremes(text, "p"), extremes(whole, "p"), rtol=1e-3), text)
+    code, checked = run("./cuda", "--check-numerics", "--out", "cuda.run", **environment)
+    expect("for CUDA: --check-numerics tells the same", told(text) == told(checked), f"{text}\n{checked}")
+
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
