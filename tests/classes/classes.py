@@ -204,8 +204,9 @@ def main():
     write_data("ranked", scores, labels)
     make_program("ranked", "binary_cross_entropy(z, f32(y))", "[batch]", "i32[batch]",
                  "area = auc(z, y)\nprecise = average_precision(z, y == 1)\ngini = 2 * area - 1\n"
-                 "hits = sum(f32(z > 0 && y == 1))\nf1 = 2 * hits / (sum(f32(z > 0)) + sum(f32(y == 1)))",
-                 "metrics = [area, precise, gini, f1], save = best(test.area, \"max\")")
+                 "both = sum(f32(z > 0 && y == 1))\nhits = 2 * both / (sum(f32(z > 0)) + sum(f32(y == 1)))\n"
+                 "score = f1(z, y)\nsure = f1(z, f32(y), threshold = 0.5)",
+                 "metrics = [area, precise, gini, hits, score, sure], save = best(test.area, \"max\")")
     wanted = from_sklearn["ranked"]
     found = json.loads(run("./ranked", "eval", "--json").stdout)
     with open("ranked.run/log.jsonl") as file:
@@ -213,14 +214,18 @@ def main():
     for key, value in wanted.items():
         check(f"ranked: {key}", abs(found[key] - value) < 1e-6, f"{found[key]} {value}")
         check(f"ranked: {key} in the log", abs(logged[f"test/{key}"] - value) < 1e-6, logged)
-        check(f"ranked: {key} of training", (f"train/{key}" in logged) == (key == "f1"), logged)
+        check(f"ranked: {key} of training", (f"train/{key}" in logged) == (key in ("hits", "score", "sure")), logged)
     check("ranked: the best", logged["best"] == logged["test/area"], logged)
     check("ranked: classes beside it", json.loads(run("./ranked", "eval", "--json", "--confusion").stdout)["confusion"] ==
           expected_of(scores, labels)["confusion"])
     scores, labels = draw("three")
     write_data("top", scores, labels)
     make_program("top", "cross_entropy(z, y)", "[batch, 3]", "i32[batch]",
-                 "top2 = mean(in_top_k(z, y, 2))\nperplexity = exp(cross_entropy(z, y))", "metrics = [top2, perplexity]")
+                 "top2 = top_k_accuracy(z, y, k = 2)\nsurprise = perplexity(z, y)\nmacro = f1(z, y)\n"
+                 "weighted = f1(z, y, average = \"weighted\")\nmicro = f1(z, y, average = \"micro\")\nignoring = f1(z, y, ignore = 1)\n"
+                 "top2_ignoring = top_k_accuracy(z, y, k = 2, ignore = 1)\nsurprise_ignoring = perplexity(z, y, ignore = 1)\n"
+                 "guessed = f1(argmax(z), y)",
+                 "metrics = [top2, surprise, macro, weighted, micro, ignoring, top2_ignoring, surprise_ignoring, guessed]")
     found = json.loads(run("./top", "eval", "--json").stdout)
     for key, value in from_sklearn["top"].items():
         check(f"top: {key}", abs(found[key] - value) < 1e-6 * max(1, value), f"{found[key]} {value}")

@@ -20,7 +20,7 @@ rand randn random_bits  # numbers of the generator: tests/unit/test_ops.c
 load  # files: tests/load
 plateau plateau_value  # follow reports: tests/plateau
 averaged  # over steps: tests/averaged
-classified auc average_precision  # of whole sets: tests/classes
+classified auc average_precision f1 top_k_accuracy perplexity  # of whole sets: tests/classes
 int float rank size shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md
 "
 if [ $# -eq 0 ]; then

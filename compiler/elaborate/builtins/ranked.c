@@ -86,13 +86,14 @@ void builtins_check_ranked(Elaborator *e) {
 }
 
 const Builtin builtins_ranked[] = {
-    BUILTIN("metrics", apply_ranked, 0, "auc", "scores: tensor, label: tensor",
+    BUILTIN("metrics by rank", apply_ranked, 0, "auc", "scores: tensor, label: tensor",
             "The area under the curve of true against false positives over a whole data set: the "
             "share of pairs of a true and another example of which the true one has the greater "
             "score, equal ones half. A label is true above 0, a float above 0.5. For metrics, of "
             "sets that are evaluated."
             " Example: area = auc(logits[:, 1], label == 1)"),
-    BUILTIN("metrics", apply_ranked, 0, "average_precision", "scores: tensor, label: tensor",
+    BUILTIN("metrics by rank", apply_ranked, 0, "average_precision",
+            "scores: tensor, label: tensor",
             "The mean of the precision at the score of each true example, over a whole data set: "
             "the area under the curve of precision against recall, without interpolation. "
             "Labels as in auc."
