@@ -8,7 +8,8 @@ const char *const dump_variable_words[VARIABLE_KIND_COUNT] = {
     [VARIABLE_OPTIMIZER] = "optimizer",
 };
 
-const char *const dump_order_words[DATA_ORDER_COUNT] = {NULL, "file_order", "stream_order"};
+const char *const dump_order_words[DATA_ORDER_COUNT] = {NULL, "file_order", "stream_order",
+                                                        "order_within"};
 
 const char *const dump_output_words[OUTPUT_KIND_COUNT] = {
     [OUTPUT_STORE] = "store",

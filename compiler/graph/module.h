@@ -97,19 +97,23 @@ typedef struct DataPipeline { /* names = source | stage | stage */
   bool is_wrong; /* a mistake in it was told: some calls may be missing */
 } DataPipeline;
 
-/* `order = file`, `order = streams` */
+/* `order = file`, `order = streams`, `order = within(8192)` */
 typedef enum DataOrder {
   DATA_ORDER_SHUFFLED,
   DATA_ORDER_FILE,
   DATA_ORDER_STREAMS,
+  DATA_ORDER_WITHIN,
   DATA_ORDER_COUNT
 } DataOrder;
+
+enum { DATA_MOST_WITHIN = INT32_MAX };
 
 typedef struct DataSet {
   const char *name; /* "train", "test" */
   int pipeline_count;
   DataPipeline *pipelines;
   DataOrder order;
+  int64_t within; /* of that order: how many examples are shuffled at a time */
   bool wrap_tail; /* `tail = wrap` */
   Span span;
 } DataSet;

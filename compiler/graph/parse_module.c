@@ -207,6 +207,8 @@ static bool read_data_set(Reader *reader) {
   if (!reader_string(reader, &set.name)) return false;
   for (int i = 1; i < DATA_ORDER_COUNT; i++)
     if (reader_accept_word(reader, dump_order_words[i])) set.order = (DataOrder)i;
+  if (set.order == DATA_ORDER_WITHIN && !reader_integer(reader, 1, DATA_MOST_WITHIN, &set.within))
+    return false;
   set.wrap_tail = reader_accept_word(reader, "wrap_tail");
   if (!reader_optional_place(reader, &set.span) || !reader_expect_mark(reader, '{')) return false;
   while (!reader_sees_mark(reader, '}')) {

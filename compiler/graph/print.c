@@ -171,6 +171,7 @@ static void print_data_set(Printer *printer, const DataSet *set) {
   text_add(text, "data ");
   text_add_quoted(text, set->name);
   if (set->order) text_printf(text, " %s", dump_order_words[set->order]);
+  if (set->order == DATA_ORDER_WITHIN) text_printf(text, " %lld", (long long)set->within);
   if (set->wrap_tail) text_add(text, " wrap_tail");
   print_place(printer, set->span);
   text_add(text, " {\n");

@@ -216,15 +216,16 @@ typedef struct nnc_pipeline {
 } nnc_pipeline;
 
 /* How training goes through a data set, and with STREAMS every reader of it: row b of a minibatch
- * continues row b of the one before. */
-enum nnc_order { NNC_ORDER_SHUFFLED, NNC_ORDER_FILE, NNC_ORDER_STREAMS };
+ * continues row b of the one before. WITHIN shuffles so many examples at a time. */
+enum nnc_order { NNC_ORDER_SHUFFLED, NNC_ORDER_FILE, NNC_ORDER_STREAMS, NNC_ORDER_WITHIN };
 
 typedef struct nnc_data_set {
   const char *name; /* "train", "test", "predict" */
   int pipeline_count;
   const nnc_pipeline *pipelines;
-  int order;     /* enum nnc_order */
-  int wrap_tail; /* 1: the incomplete last batch of training is filled from the start */
+  int order;      /* enum nnc_order */
+  int wrap_tail;  /* 1: the incomplete last batch of training is filled from the start */
+  int64_t within; /* of NNC_ORDER_WITHIN: how many examples are shuffled at a time */
 } nnc_data_set;
 
 typedef struct nnc_model {

@@ -158,7 +158,7 @@ int data_file_place(const DataContext *context, DataFile *file, int64_t *start) 
                    : is_seekable ? file->descriptor
                                  : -1;
   if (descriptor >= 0) return descriptor;
-  return data_fail(context, "%s: rows stay on disk in plain files alone; this one is %s",
+  return data_fail(context, "%s: it is %s; rows are read one by one from plain files alone",
                    file->name, file->size < 0 ? "a pipe" : "compressed");
 }
 

@@ -41,6 +41,8 @@ struct nnc_loader {
   nnc_loader_options options;
   int64_t batches;  /* in an epoch */
   uint32_t *order;  /* of the epoch being prepared; NULL: no shuffling */
+  DataNear near;    /* how far examples move; of `pieces` */
+  uint32_t *pieces; /* of the set, in the epoch's order; NULL: all examples are shuffled at once */
   uint32_t *picked; /* the examples of a batch that wraps; NULL when none does */
   Place maker;      /* of what is prepared next */
   Place taker;      /* of what is delivered next */
@@ -70,7 +72,9 @@ nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *d
                                 .prefetch = NNC_PREFETCH_DEFAULT};
   for (int i = 0; i < model->data_set_count; i++)
     if (strcmp(model->data_sets[i].name, data->name) == 0) {
-      options.shuffle = model->data_sets[i].order == NNC_ORDER_SHUFFLED;
+      int order = model->data_sets[i].order;
+      options.shuffle = order == NNC_ORDER_SHUFFLED || order == NNC_ORDER_WITHIN;
+      options.within = model->data_sets[i].within;
       if (model->data_sets[i].wrap_tail) options.tail = NNC_TAIL_WRAP;
     }
   return options;
@@ -94,8 +98,11 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   Place *place = &loader->maker;
   int64_t total = loader->data->count, size = loader->options.batch;
   if (loader->order && place->ordered_epoch != place->epoch) {
-    data_permutation(loader->options.seed, DATA_STREAM_EPOCH + (uint64_t)place->epoch, total,
-                     loader->order);
+    uint64_t stream = DATA_STREAM_EPOCH + (uint64_t)place->epoch;
+    if (loader->pieces)
+      data_near_permutation(loader->options.seed, stream, &loader->near, loader->pieces,
+                            loader->order);
+    else data_permutation(loader->options.seed, stream, total, loader->order);
     place->ordered_epoch = place->epoch;
   }
   int64_t first = place->index * size;
@@ -193,6 +200,11 @@ static bool allocate(nnc_loader *loader) {
     loader->order = malloc((size_t)total * sizeof *loader->order);
     if (!loader->order) return false;
   }
+  if (loader->options.shuffle && loader->options.within > 0) {
+    loader->near = data_near(total, loader->options.within);
+    loader->pieces = malloc((size_t)loader->near.pieces * sizeof *loader->pieces);
+    if (!loader->pieces) return false;
+  }
   if (loader->options.tail != NNC_TAIL_WRAP) return true;
   loader->picked = malloc((size_t)loader->options.batch * sizeof *loader->picked);
   return loader->picked != NULL;
@@ -200,6 +212,7 @@ static bool allocate(nnc_loader *loader) {
 
 static void release(nnc_loader *loader) {
   free(loader->order);
+  free(loader->pieces);
   free(loader->picked);
   free(loader->ring);
   free(loader->input_bytes);

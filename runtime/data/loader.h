@@ -17,8 +17,9 @@ enum { NNC_PREFETCH_DEFAULT = -1 };
 
 typedef struct nnc_loader_options {
   int64_t batch;
-  int tail;    /* the incomplete last batch: dropped, short, or filled from the epoch's start */
-  int shuffle; /* a new order each epoch, a function of (seed, epoch) alone */
+  int tail;       /* the incomplete last batch: dropped, short, or filled from the epoch's start */
+  int shuffle;    /* a new order each epoch, a function of (seed, epoch) alone */
+  int64_t within; /* so many examples at a time, near each other in the set; 0: all at once */
   uint64_t seed;
   /* the numbers of the examples are delivered, 32 bits each, in place of their values */
   bool names;

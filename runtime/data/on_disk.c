@@ -104,23 +104,6 @@ static int read_row(const DataContext *context, const Part *part, int64_t row, v
   return 0;
 }
 
-/* Every value to the input's type. */
-static int convert_row(const DataContext *context, const Part *part, const DataField *field,
-                       int dtype, const void *values, void *row) {
-  int to = field->dtype;
-  if (nnc_is_widening(dtype, to)) {
-    nnc_widen(dtype, values, to, row, field->width);
-    return 0;
-  }
-  for (int64_t i = 0; i < field->width; i++) {
-    double value = nnc_number_get(dtype, values, i);
-    if (nnc_store_double(value, to, (char *)row + i * nnc_dtype_size(to))) continue;
-    return data_fail(context, "%s: %s: value %.17g does not fit input type %s", part->name,
-                     field->name, value, nnc_dtype_name(to));
-  }
-  return 0;
-}
-
 static int make(const DataContext *context, const DataTable *table, const DataField *field,
                 const DataVisit *visit, unsigned char *row) {
   (void)table;
@@ -136,7 +119,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
   data_scratch_mark(visit->scratch, NNC_DATA_READING);
   if (part->run.swaps) nnc_swap_bytes(values, (int)size, field->width);
   for (int64_t i = 0; disk->dtype == NNC_BOOL && i < field->width; i++) values[i] = values[i] != 0;
-  return is_same ? 0 : convert_row(context, part, field, disk->dtype, values, row);
+  return is_same ? 0 : data_field_store_row(context, field, part->name, disk->dtype, values, row);
 }
 
 static const DataDiskClass disk = {.add = add, .make = make};

@@ -238,18 +238,23 @@ static int check_size(const DataContext *context, const char *name, const Pictur
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes) {
   const PictureFiles *pictures = table->state;
-  const char *name = pictures->names.items[visit->row];
-  PictureFile picture;
-  size_t size = 0;
-  unsigned char *file = read_file(context, name, visit->scratch, &size);
+  PictureBytes read = {.name = pictures->names.items[visit->row]};
+  read.bytes = read_file(context, read.name, visit->scratch, &read.size);
   data_scratch_mark(visit->scratch, NNC_DATA_READING);
-  if (!file || data_picture_look(context, name, file, size, &picture) < 0) return -1;
+  return read.bytes ? data_picture_make_of(context, table, field, visit, &read, bytes) : -1;
+}
+
+int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
+                         const DataVisit *visit, const PictureBytes *read, unsigned char *row) {
+  const PictureFiles *pictures = table->state;
+  PictureFile picture;
+  if (data_picture_look(context, read->name, read->bytes, read->size, &picture) < 0) return -1;
   PictureView view = data_view_file(&picture, (int)field->input->dim[1], visit->scratch);
   view.is_index = visit->is_index;
   if (data_picture_apply(context, &pictures->stages, visit, &view) < 0 ||
-      check_size(context, name, &view, field) < 0)
+      check_size(context, read->name, &view, field) < 0)
     return -1;
-  return data_picture_result(context, &view, data_view_finish(&view, bytes));
+  return data_picture_result(context, &view, data_view_finish(&view, row));
 }
 
 const char *data_picture_row_name(const DataTable *table, int64_t row) {

@@ -40,6 +40,14 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
 int data_picture_ready(const DataContext *context, DataTable *table);
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes);
+/* The same from bytes that are read already. */
+typedef struct PictureBytes {
+  const char *name; /* in messages */
+  const unsigned char *bytes;
+  size_t size;
+} PictureBytes;
+int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
+                         const DataVisit *visit, const PictureBytes *read, unsigned char *row);
 const char *data_picture_row_name(const DataTable *table, int64_t row);
 bool data_picture_skips(const DataTable *table);
 int data_picture_workers(const DataTable *table);

@@ -22,11 +22,13 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
-void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order) {
-  const uint64_t golden = 0x9e3779b97f4a7c15u;
-  NNC_ASSERT(count >= 0 && count <= UINT32_MAX);
-  uint64_t key = mix(mix(seed + golden) ^ mix(stream * golden + 1));
-  for (int64_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+static const uint64_t golden = 0x9e3779b97f4a7c15u;
+
+static uint64_t order_key(uint64_t seed, uint64_t stream) {
+  return mix(mix(seed + golden) ^ mix(stream * golden + 1));
+}
+
+static void exchange(uint64_t key, int64_t count, uint32_t *order) {
   for (int64_t i = count - 1; i > 0; i--) {
     uint64_t bits = mix(key + (uint64_t)i * golden);
     /* 64 random bits scaled to [0, i]: biased by less than 2^-32 */
@@ -37,8 +39,37 @@ void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *o
   }
 }
 
+void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order) {
+  NNC_ASSERT(count >= 0 && count <= UINT32_MAX);
+  for (int64_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+  exchange(order_key(seed, stream), count, order);
+}
+
+DataNear data_near(int64_t count, int64_t within) {
+  enum { PLACES = 16 };
+  DataNear near = {.count = count, .length = within >= PLACES ? within / PLACES : 1};
+  near.at_once = within / near.length;
+  near.pieces = (count + near.length - 1) / near.length;
+  return near;
+}
+
+void data_near_permutation(uint64_t seed, uint64_t stream, const DataNear *near, uint32_t *pieces,
+                           uint32_t *order) {
+  int64_t done = 0, began = 0;
+  uint64_t key = order_key(seed, stream);
+  data_permutation(seed, stream, near->pieces, pieces);
+  for (int64_t p = 0; p < near->pieces; p++) {
+    int64_t first = pieces[p] * near->length;
+    for (int64_t i = first; i < first + near->length && i < near->count; i++)
+      order[done++] = (uint32_t)i;
+    if ((p + 1) % near->at_once != 0 && p + 1 < near->pieces) continue;
+    exchange(mix(key ^ (uint64_t)(p + 1) * golden), done - began, order + began);
+    began = done;
+  }
+  NNC_ASSERT(done == near->count);
+}
+
 uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index) {
-  const uint64_t golden = 0x9e3779b97f4a7c15u;
   uint64_t key = mix(visit->seed + golden);
   key = mix(key ^ mix((uint64_t)(visit->epoch + 2) * golden));
   key = mix(key ^ mix((uint64_t)visit->row * golden + stream));

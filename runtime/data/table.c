@@ -64,6 +64,26 @@ int data_field_allocate(const DataContext *context, DataField *field) {
   return field->values ? 0 : data_fail_memory(context, field->file, bytes < 0 ? INT64_MAX : bytes);
 }
 
+int data_field_store_row(const DataContext *context, const DataField *field, const char *name,
+                         int dtype, const void *values, void *row) {
+  int to = field->dtype;
+  if (dtype == to) {
+    memcpy(row, values, (size_t)(field->width * nnc_dtype_size(to)));
+    return 0;
+  }
+  if (nnc_is_widening(dtype, to)) {
+    nnc_widen(dtype, values, to, row, field->width);
+    return 0;
+  }
+  for (int64_t i = 0; i < field->width; i++) {
+    double value = nnc_number_get(dtype, values, i);
+    if (nnc_store_double(value, to, (char *)row + i * nnc_dtype_size(to))) continue;
+    return data_fail(context, "%s: %s: value %.17g does not fit input type %s", name, field->name,
+                     value, nnc_dtype_name(to));
+  }
+  return 0;
+}
+
 void data_field_free_text(DataField *field) {
   for (int64_t k = 0; field->dictionaries && k < field->width; k++)
     nnc_dictionary_free(&field->dictionaries[k]);

@@ -85,6 +85,11 @@ int64_t data_field_held(const DataField *field);
 /* Bytes of all values of a shape; -1 when they overflow. */
 int64_t data_shape_bytes(int dtype, int rank, const int64_t *dim);
 
+/* Converts the values of one row, of type `dtype`, to those of the field; `name` is the file's, for a message
+ * about a value that does not fit. */
+int data_field_store_row(const DataContext *context, const DataField *field, const char *name,
+                         int dtype, const void *values, void *row);
+
 /* Allocates field->values for its shape. */
 int data_field_allocate(const DataContext *context, DataField *field);
 

@@ -7,7 +7,9 @@
 #ifndef NNC_DATA_WORDS_H
 #define NNC_DATA_WORDS_H
 
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 /* KIND(bit, in messages) */
 #define DATA_KINDS(KIND)                                                                           \
@@ -29,6 +31,7 @@
   SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
   SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES)                                                \
+  SOURCE(shards, GIVES_ROWS | GIVES_PICTURES)                                                      \
   SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
   SOURCE(counter, 0) /* the rows of the other lines */                                             \
   SOURCE(constant, 0)
@@ -79,6 +82,51 @@ static inline int data_source_gives(const char *source) {
   DATA_SOURCES(DATA_SOURCE_GIVES)
 #undef DATA_SOURCE_GIVES
   return -1;
+}
+
+/* --- members of shards: what one holds, by its name --------------------------------------------- */
+
+enum ShardKind { SHARD_NONE, SHARD_PICTURE, SHARD_CLASS, SHARD_ARRAY };
+
+#define SHARD_RULE                                                                                 \
+  "the first may be a picture (\"jpg;jpeg;png\" or some of these), all others are \"NAME.npy\", "  \
+  "\"npy\" or \"cls\", a whole number"
+
+/* What a field takes where no members are stated. */
+static inline const char *shard_default(int field) { return field == 0 ? "jpg;jpeg;png" : "cls"; }
+
+/* Whether one of `names`, which semicolons separate, is the name, in any case. */
+static inline bool shard_member_is(const char *names, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = names;; at++) {
+    size_t one = strcspn(at, ";");
+    if (one == length && strncasecmp(at, name, one) == 0) return true;
+    at += one;
+    if (!*at) return false;
+  }
+}
+
+static inline enum ShardKind shard_kind_of_one(const char *name, size_t length) {
+  static const char *const pictures[] = {"jpg", "jpeg", "png"};
+  for (int i = 0; i < 3; i++)
+    if (length == strlen(pictures[i]) && strncasecmp(name, pictures[i], length) == 0)
+      return SHARD_PICTURE;
+  if (length == 3 && strncasecmp(name, "cls", 3) == 0) return SHARD_CLASS;
+  bool is_array = length >= 3 && strncasecmp(name + length - 3, "npy", 3) == 0;
+  return is_array && (length == 3 || name[length - 4] == '.') ? SHARD_ARRAY : SHARD_NONE;
+}
+
+/* What all of them hold; SHARD_NONE where they do not agree. */
+static inline enum ShardKind shard_kind(const char *names) {
+  enum ShardKind kind = SHARD_NONE;
+  for (const char *at = names;; at++) {
+    size_t one = strcspn(at, ";");
+    enum ShardKind its = shard_kind_of_one(at, one);
+    if (its == SHARD_NONE || (at != names && its != kind)) return SHARD_NONE;
+    kind = its;
+    at += one;
+    if (!*at) return kind;
+  }
 }
 
 #endif

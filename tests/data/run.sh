@@ -81,7 +81,7 @@ check_words() {
     cat "$program" "$1/message"
     return 1
   done
-  [ $count = 195 ]
+  [ $count = 210 ]
 }
 
 memory=address,undefined
@@ -110,7 +110,7 @@ if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else repor
 
 python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1
 report "seeds for mutation" $? "$work/seeds.log"
-for format in idx npy npz csv; do
+for format in idx npy npz csv tar; do
   log=$work/mutate_$format.log
   link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
     -o "$work/mutate_$format" >"$log" 2>&1 &&

@@ -95,6 +95,51 @@ static void test_tails(void **state) {
   nnc_loader_close(loader);
 }
 
+/* Every example once; those that are mixed come from 16 pieces at most; a function of seed, epoch and index. */
+static void test_within(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {1, 5, 16, 160, 1000, 4000};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    int64_t within = sizes[s], length = within < 16 ? 1 : within / 16;
+    int64_t at_once = within / length * length, x[BATCH], again[BATCH];
+    nnc_loader_options options = {.batch = BATCH,
+                                  .tail = NNC_TAIL_KEEP,
+                                  .shuffle = 1,
+                                  .within = within,
+                                  .seed = 5,
+                                  .prefetch = 2};
+    char message[NNC_MESSAGE];
+    nnc_loader *loader = nnc_loader_open(data, &options, message);
+    assert_non_null(loader);
+    static int64_t orders[2][ROWS + BATCH];
+    for (int epoch = 0; epoch < 2; epoch++) {
+      int seen[ROWS] = {0};
+      for (int64_t done = 0; done < ROWS; done += BATCH)
+        nnc_loader_next(loader, (void *[]){orders[epoch] + done});
+      for (int i = 0; i < ROWS; i++) assert_int_equal(seen[orders[epoch][i]]++, 0);
+      /* A short piece makes one run of mixed examples shorter: until it comes, runs are where they are. */
+      for (int64_t first = 0; first + at_once <= ROWS; first += at_once) {
+        int pieces = 0, is_in[ROWS + 1] = {0};
+        for (int64_t i = first; i < first + at_once; i++)
+          pieces += is_in[orders[epoch][i] / length]++ == 0;
+        if (is_in[(ROWS - 1) / length] && ROWS % length) break;
+        assert_int_equal(pieces, at_once / length);
+      }
+    }
+    assert_true(memcmp(orders[0], orders[1], sizeof *orders) != 0);
+    nnc_loader_seek(loader, 1, 37);
+    nnc_loader_next(loader, (void *[]){x});
+    assert_memory_equal(x, orders[1] + 370, sizeof x);
+    nnc_loader_close(loader);
+    options.prefetch = 0;
+    loader = nnc_loader_open(data, &options, message);
+    nnc_loader_seek(loader, 1, 37);
+    nnc_loader_next(loader, (void *[]){again});
+    assert_memory_equal(x, again, sizeof x);
+    nnc_loader_close(loader);
+  }
+}
+
 /* The examples that are named are those whose values are delivered otherwise: here value i is example i. */
 static void test_names(void **state) {
   (void)state;
@@ -198,6 +243,7 @@ int main(void) {
       cmocka_unit_test(test_epochs),
       cmocka_unit_test(test_tails),
       cmocka_unit_test(test_names),
+      cmocka_unit_test(test_within),
       cmocka_unit_test(test_positions_continue_exactly),
       cmocka_unit_test(test_seeds_and_options),
       cmocka_unit_test(test_orders_are_even),

@@ -64,6 +64,28 @@ static void write_archive(const void *bytes, uint32_t size) {
   write_file("a.npz", archive, (size_t)(at - archive));
 }
 
+/* A tar archive of the pictures. */
+static void write_tar(void) {
+  static unsigned char archive[64 * 512];
+  size_t used = 0;
+  for (int i = 0; i < ROWS; i++) {
+    char *header = (char *)archive + used;
+    sprintf(header, "t/c/%d.png", i);
+    FILE *file = fopen(path_to(header), "rb");
+    assert_non_null(file);
+    size_t size = fread(header + 512, 1, 1024, file);
+    fclose(file);
+    sprintf(header + 124, "%011o", (unsigned)size);
+    header[156] = '0';
+    memset(header + 148, ' ', 8);
+    unsigned sum = 0;
+    for (int k = 0; k < 512; k++) sum += (unsigned char)header[k];
+    sprintf(header + 148, "%06o", sum);
+    used += 512 + (size + 511) / 512 * 512;
+  }
+  write_file("a.tar", archive, used + 1024);
+}
+
 static int enter_data(void **state) {
   if (enter(state) < 0) return -1;
   unsigned char idx[8 + ROWS] = {0, 0, 8, 1, 0, 0, 0, ROWS};
@@ -88,6 +110,7 @@ static int enter_data(void **state) {
     name[4] = (char)('0' + i);
     write_picture(name, 20 * i);
   }
+  write_tar();
   return 0;
 }
 
@@ -133,7 +156,7 @@ static bool runs(const Source *source, nnc_call stage, const char *expected) {
   bool follows = source->call.source->follow, is_predict = !strcmp(source->name, "files");
   nnc_call calls[] = {source->call, stage};
   nnc_pipeline pipelines[] = {{source->fields.count, source->fields.names, 2, calls}, beside()};
-  nnc_data_set sets[] = {{is_predict ? "predict" : "train", follows ? 2 : 1, pipelines, 0, 0}};
+  nnc_data_set sets[] = {{is_predict ? "predict" : "train", follows ? 2 : 1, pipelines, 0, 0, 0}};
   nnc_model model = {
       .file = "test.net", .batch = BATCH, .seed = 1, .data_set_count = 1, .data_sets = sets};
   nnc_tensor inputs[] = {source->input, INPUT("z", NNC_F32, BATCH)};
@@ -210,6 +233,8 @@ static void test_every_source_with_every_stage(void **state) {
        "x, y, m = copy_task(2, 2, count = 8)", "u8[batch, 6, 4]"},
       {"image_folder", SOURCE(image_folder, ARG("folder", STR("t"))), FIELDS("x"),
        INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = image_folder(\"t\")", "u8[batch, 3, 8, 8]"},
+      {"shards", SOURCE(shards, ARG("files", STR("a.tar"))), FIELDS("x"),
+       INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = shards(\"a.tar\")", "u8[batch, 3, 8, 8]"},
       {"files", BARE(files), FIELDS("x"), INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = files()",
        "u8[batch, 3, 8, 8]"},
       {"counter", BARE(counter), FIELDS("x"), INPUT("x", NNC_I64, BATCH), "x = counter()",
@@ -256,7 +281,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 11 * 4 + 6 * 2 + 1 + 2 * 7 + 6);
+  assert_int_equal(taken, 12 * 4 + 6 * 2 + 1 + 3 * 7 + 6);
 }
 
 int main(void) {

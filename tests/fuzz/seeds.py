@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, safetensors/;
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, tar/, safetensors/;
 with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
 A seed of a data reader is a choice of the input (see fuzz_data.h; csv has a second byte of choices) and a
 file; one of dump/ is a choice of the pass (see fuzz_dump.c) and a dump."""
-import io, json, pathlib, re, struct, subprocess, sys, zipfile
+import io, json, pathlib, re, struct, subprocess, sys, tarfile, zipfile
 
 root = pathlib.Path(sys.argv[1])
 tree = pathlib.Path(__file__).resolve().parents[2]
@@ -37,6 +37,22 @@ for s, shape in enumerate(shapes):
                 with members.open(member, "w", force_zip64=t % 3 == 0) as file:
                     file.write(array)
         save("npz", f"{s}-{t}", [s * 8 + t + (128 if t % 4 == 0 else 0)], archive.getvalue())
+for s, shape in enumerate(shapes):
+    row = 1
+    for n in shape[1:]:
+        row *= n
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape[1:]}, }}\n".encode()
+    array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + bytes(4 * row)
+    for format in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT):
+        for is_class in (0, 1):
+            archive = io.BytesIO()
+            with tarfile.open(fileobj=archive, mode="w", format=format) as members:
+                for i in range(4):
+                    info = tarfile.TarInfo("/".join(["folder" * 9] * i + [f"{i}.{'cls' if is_class else 'npy'}"]))
+                    content = b"%d\n" % (i % 2) if is_class else array
+                    info.size = len(content)
+                    members.addfile(info, io.BytesIO(content))
+            save("tar", f"{s}-{format}-{is_class}", [s * 8 + 128 * is_class], archive.getvalue())
 tables = [b"a\n1\n0\n1\n", b"1,0\r\n0,1\r\n", b"a;b\n1;0\n;1\n", b'"a","b"\n"x ""y""",2\n"z\nw",3\n\n', b"1.5e3\n-.5\n12345678901234567890\n", b"NA\n?\n\n7\n"]
 for i, table in enumerate(tables):
     for choice in range(256):

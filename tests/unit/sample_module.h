@@ -50,7 +50,7 @@ static inline void sample_data(Sample *sample) {
                              .call_count = 2,
                              .calls = calls,
                              .span = sample_span(module->source, 2)};
-  DataSet train = {"train", 1, pipeline, true, true, sample_span(module->source, 1)};
+  DataSet train = {"train", 1, pipeline, true, 0, true, sample_span(module->source, 1)};
   DataSet test = {.name = "test"};
   vec_push(arena, &module->data_sets, train);
   vec_push(arena, &module->data_sets, test);

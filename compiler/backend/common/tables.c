@@ -312,7 +312,7 @@ static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline,
 
 static void emit_data_sets(Emitter *emitter) {
   static const char *const orders[DATA_ORDER_COUNT] = {"NNC_ORDER_SHUFFLED", "NNC_ORDER_FILE",
-                                                       "NNC_ORDER_STREAMS"};
+                                                       "NNC_ORDER_STREAMS", "NNC_ORDER_WITHIN"};
   const Module *module = emitter->program->module;
   Arena *arena = emitter->arena;
   Code *code = &emitter->code;
@@ -329,8 +329,9 @@ static void emit_data_sets(Emitter *emitter) {
     code_line(code, "static const nnc_pipeline data_%d[%d] = {%s};", i,
               set->pipeline_count > 0 ? set->pipeline_count : 1,
               set->pipeline_count > 0 ? pipelines : "{0}");
-    rows[i] = arena_printf(arena, "{%s, %d, data_%d, %s, %d},", quoted(emitter, set->name),
-                           set->pipeline_count, i, orders[set->order], set->wrap_tail);
+    rows[i] = arena_printf(arena, "{%s, %d, data_%d, %s, %d, %lld},", quoted(emitter, set->name),
+                           set->pipeline_count, i, orders[set->order], set->wrap_tail,
+                           (long long)set->within);
   }
   code_open(code, "static const nnc_data_set data_sets[%d] =", module->data_sets.count);
   for (int i = 0; i < module->data_sets.count; i++) code_line(code, "%s", rows[i]);

@@ -300,9 +300,11 @@ const Builtin builtins_words[] = {
         " Example: train { minimize = mse(linear(x, 16), x), optimizer = adamw, steps = 9, params "
         "\"*.b\" { weight_decay = 0 } }"),
 
-    DATA("order", "order = file | streams",
+    DATA("order", "order = file | streams | within(COUNT)",
          "In a data set the order of its examples. file: as they lie; streams: each row of a "
-         "minibatch continues that row of the one before. Without it training shuffles each epoch."
+         "minibatch continues that row of the one before; within: shuffled, COUNT at a time. "
+         "Without it "
+         "training shuffles each epoch."
          " Example: data test { x = npy(\"x.npy\"); order = file }"),
     DATA("file", "order = file",
          "Examples come in the order of the files, unshuffled."
@@ -310,6 +312,11 @@ const Builtin builtins_words[] = {
     DATA("streams", "order = streams",
          "Each row of a minibatch continues that row of the one before, for networks whose memory "
          "goes on. Example: data test { x = npy(\"x.npy\"); order = streams }"),
+    DATA("within", "order = within(COUNT)",
+         "An epoch takes COUNT examples at a time, which it shuffles, from 16 places of the set: "
+         "files "
+         "that are larger than memory are read piece by piece."
+         " Example: data test { x = npy(\"x.npy\") | on_disk; order = within(8192) }"),
     DATA("tail", "tail = wrap",
          "In data train what becomes of the last, incomplete minibatch of an epoch: it is filled "
          "from the epoch's beginning. Without it it is dropped."
@@ -361,6 +368,12 @@ const Builtin builtins_words[] = {
            "left out.  [n, channels, height, width]"
            " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
            "center_crop(16) }"),
+    SOURCE("shards", "shards(files, members = [...], workers = 0, on_error = \"stop\")",
+           "Tar archives in the layout of WebDataset, read piece by piece: a picture and its "
+           "class, or "
+           "what `members` names. Braces hold a range of numbers."
+           " Example: data train { image, label = shards(\"train-{000..127}.tar\", members = "
+           "[\"jpg;png\", \"cls\"]) | random_crop(16); order = within(8192) }"),
     SOURCE("files", "files(workers = 0)",
            "The pictures that the command line of `predict` names, in data predict."
            " Example: data predict { image = files() | resize(16, 16) }"),

@@ -155,6 +155,8 @@ static const struct {
     {"npz", "savez loadz"},
     {"raw", "fromfile binary bytes"},
     {"cifar", "cifar10 cifar100"},
+    {"shards", "webdataset tar"},
+    {"within", "shufflebuffer buffersize"},
     {"on_disk", "memmap mmap lazy streaming"},
     {"text", "textfile"},
     {"token_stream", "tokens"},

@@ -2,6 +2,7 @@
  * inputs. A field feeds the input of its name. */
 #include <string.h>
 #include "elaborate/core/report.h"
+#include "elaborate/eval/evaluate.h"
 #include "elaborate/sections/data.h"
 #include "support/names.h"
 
@@ -13,16 +14,40 @@ const DataSet *data_find_set(const Module *module, const char *name) {
 
 /* ---- blocks ------------------------------------------------------------------------------- */
 
-/* order = file | streams, tail = wrap: words, not fields. */
+/* order = within(count). */
+static void read_within(Elaborator *e, const AstExpr *value, DataSet *set) {
+  const AstArguments *arguments = &value->call.arguments;
+  set->order = DATA_ORDER_WITHIN;
+  bool is_one = arguments->count == 1 && !arguments->items[0].name.text;
+  Value count = is_one ? evaluate_expr(e, arguments->items[0].value) : (Value){.kind = VALUE_ERROR};
+  if (is_one && count.kind == VALUE_ERROR) return; /* told */
+  if (is_one && count.kind == VALUE_INT && count.integer >= 1 && count.integer <= DATA_MOST_WITHIN)
+    set->within = count.integer;
+  else
+    report_error(
+        e, value->span,
+        "'within' takes how many examples are shuffled at a time, a whole number from 1 to "
+        "%d",
+        DATA_MOST_WITHIN);
+}
+
+/* order = file | streams | within(count), tail = wrap: words, not fields. */
 static bool read_option(Elaborator *e, const AstEntry *entry, DataSet *set) {
-  static const char *const orders[DATA_ORDER_COUNT] = {"", "file", "streams"};
+  static const char *const orders[DATA_ORDER_COUNT] = {"", "file", "streams", "within"};
   if (entry->names.count != 1 || entry->stages.count > 0) return false;
   const AstExpr *value = entry->value;
   bool is_order = entry->names.items[0].text == name_intern("order");
   bool is_tail = entry->names.items[0].text == name_intern("tail");
+  const char *called = value->kind == AST_CALL && value->call.callee->kind == AST_NAME
+                           ? value->call.callee->name
+                           : NULL;
+  if (is_order && called && called == name_intern(orders[DATA_ORDER_WITHIN])) {
+    read_within(e, value, set);
+    return true;
+  }
   if ((!is_order && !is_tail) || value->kind == AST_CALL) return false;
   const char *word = value->kind == AST_NAME ? value->name : "";
-  for (int i = 1; is_order && i < DATA_ORDER_COUNT; i++)
+  for (int i = 1; is_order && i < DATA_ORDER_WITHIN; i++)
     if (word == name_intern(orders[i])) {
       set->order = (DataOrder)i;
       return true;
@@ -30,7 +55,7 @@ static bool read_option(Elaborator *e, const AstEntry *entry, DataSet *set) {
   if (is_tail && word == name_intern("wrap")) set->wrap_tail = true;
   else
     report_error(e, value->span,
-                 is_order ? "the values of 'order' are file and streams"
+                 is_order ? "the values of 'order' are file, streams and within(8192)"
                           : "the only value of 'tail' is wrap");
   return true;
 }

@@ -89,6 +89,12 @@ static const DataWord sources[] = {
       WORKERS,
       {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
      {1, 2, "a picture and its class"}},
+    {"shards",
+     {ANY("files", STRING | LIST | NEEDED),
+      ANY("members", LIST),
+      WORKERS,
+      {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
+     {0}},
     {"files", {WORKERS}, {1, 1, "a picture"}},
     {"copy_task",
      {WITHIN("words", WHOLE | NEEDED, 1, 1 << 20), WITHIN("bits", WHOLE | NEEDED, 1, 1 << 20),
@@ -133,6 +139,7 @@ static const char *kinds_text(int kinds) {
   if (kinds == BOOL) return "true or false";
   if (kinds == LIST) return "a list";
   if (kinds == FIELD) return "the name of a field of this line";
+  if (kinds == (STRING | LIST)) return "a string or a list of strings";
   if (kinds & LIST) return "a number, true or false, or a list of them";
   return "a number or a string";
 }

@@ -17,7 +17,7 @@ static bool is_stream(const DataCall *source) {
 static bool names_file(const DataArgument *argument) {
   return argument->value.kind == DATA_STRING &&
          (!argument->name[0] || !strcmp(argument->name, "file") ||
-          !strcmp(argument->name, "folder"));
+          !strcmp(argument->name, "folder") || !strcmp(argument->name, "files"));
 }
 
 static bool reads_same(const DataCall *a, const DataCall *b) {

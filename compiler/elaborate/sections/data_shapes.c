@@ -3,6 +3,7 @@
 #include <string.h>
 #include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
+#include "data/words.h"
 #include "support/integers.h"
 
 /* A source makes `makes`, but the input is another. */
@@ -39,7 +40,20 @@ static void check_size(Elaborator *e, const DataPipeline *pipeline, const InputI
                arena_printf(e->arena, "the stages make pictures of %.0f x %.0f", height, width));
 }
 
-static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
+/* Stages of pictures after a line that has none. */
+static void check_no_picture(Elaborator *e, const DataPipeline *pipeline, const char *first) {
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *stage = &pipeline->calls[c];
+    if (data_acts_on(stage->function) != GIVES_PICTURES) continue;
+    report_error(e, stage->span,
+                 "'%s' acts on pictures, but the first member of the shards is '%s'",
+                 stage->function, first);
+    return;
+  }
+}
+
+/* The line's first field is pictures. */
+static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
   int stages = 0;
   for (int c = 1; c < pipeline->call_count; c++) {
     stages += data_acts_on(pipeline->calls[c].function) == GIVES_PICTURES;
@@ -61,9 +75,59 @@ static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
       report_shape(e, source, input, "pictures have values from 0 to 255");
     else check_size(e, pipeline, input);
   }
-  input = pipeline->field_count > 1 ? module_find_input(e->module, pipeline->fields[1]) : NULL;
+}
+
+static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0];
+  check_picture(e, pipeline);
+  const InputInfo *input =
+      pipeline->field_count > 1 ? module_find_input(e->module, pipeline->fields[1]) : NULL;
   if (input && (!input->is_batched || input->type.shape.rank != 1))
     report_shape(e, source, input, "the classes of pictures are [batch]");
+}
+
+/* Every field has a member, and each is known; the first alone may be a picture. */
+static void check_member(Elaborator *e, const DataPipeline *pipeline, int field,
+                         const char *names) {
+  const DataCall *source = &pipeline->calls[0];
+  enum ShardKind kind = shard_kind(names);
+  const InputInfo *input = module_find_input(e->module, pipeline->fields[field]);
+  if (kind == SHARD_NONE || (kind == SHARD_PICTURE && field > 0)) {
+    Diagnostic *d = report_error(e, source->span, "no member '%s' is read for the field '%s'",
+                                 names, pipeline->fields[field]);
+    diag_help(d, SHARD_RULE);
+  } else if (kind == SHARD_CLASS && input && (!input->is_batched || input->type.shape.rank != 1)) {
+    report_shape(e, source, input, "a member cls is one whole number, [batch]");
+  } else if (kind == SHARD_PICTURE) {
+    check_picture(e, pipeline);
+  } else if (field == 0) {
+    check_no_picture(e, pipeline, names);
+  }
+}
+
+static void check_shards(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0];
+  const DataArgument *members = data_find_argument(source, "members");
+  const DataValue *files = &data_find_argument(source, "files")->value;
+  int count = pipeline->field_count;
+  for (int i = 0; files->kind == DATA_LIST && i < files->count; i++)
+    if (files->items[i].kind != DATA_STRING) {
+      report_error(e, source->span, "'files' of shards is a name in quotes or a list of names");
+      return;
+    }
+  if (members ? members->value.count != count : count > 2) {
+    Diagnostic *d = report_error(e, source->span,
+                                 "'members' of shards has a name for each of the "
+                                 "%d field%s",
+                                 count, count == 1 ? "" : "s");
+    diag_help(d, SHARD_RULE);
+    return;
+  }
+  for (int f = 0; f < count; f++) {
+    const DataValue *item = members ? &members->value.items[f] : NULL;
+    const char *stated = item && item->kind == DATA_STRING ? item->string : "";
+    check_member(e, pipeline, f, item ? stated : shard_default(f));
+  }
 }
 
 /* ---- windows and drawn tasks ---------------------------------------------------------------- */
@@ -191,9 +255,13 @@ void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
   static const struct {
     const char *source;
     void (*check)(Elaborator *e, const DataPipeline *pipeline);
-  } checks[] = {{"image_folder", check_pictures}, {"files", check_pictures},
-                {"text", check_windows},          {"token_stream", check_windows},
-                {"copy_task", check_task},        {"csv", check_table}};
+  } checks[] = {{"image_folder", check_pictures},
+                {"files", check_picture},
+                {"shards", check_shards},
+                {"text", check_windows},
+                {"token_stream", check_windows},
+                {"copy_task", check_task},
+                {"csv", check_table}};
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
     if (!strcmp(pipeline->calls[0].function, checks[i].source)) checks[i].check(e, pipeline);
 }

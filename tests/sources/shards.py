@@ -1,0 +1,214 @@
+"""Shards as Python's tarfile writes them; runs that are killed; a file that is larger than what is used of memory.
+
+    shards.py BUILD FOLDER [--large GB]     FOLDER is empty; prints what failed and "N passed, N failed"
+
+The file has 1 GB, and the run may hold 200 MB; with --large 8 it has 8 GB, and the run may hold 500 MB."""
+import argparse, io, json, os, pathlib, random, re, resource, signal, struct, subprocess, sys, tarfile, time, zlib
+
+parser = argparse.ArgumentParser()
+parser.add_argument("build")
+parser.add_argument("folder")
+parser.add_argument("--large", type=int, default=1, metavar="GB")
+options = parser.parse_args()
+build, here = pathlib.Path(options.build).resolve(), pathlib.Path(__file__).resolve().parent
+os.chdir(options.folder)
+passed = failed = 0
+draw = random.Random(11)
+
+
+def check(name, good, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"FAIL {name}: {str(detail)[:1500]}")
+
+
+def run(*words):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def compile(name):
+    status, _, message = run(build / "bin/nnc", here / f"{name}.net", "--cflags=-O1", "-o", name)
+    check(f"{name}.net compiles", status == 0, message)
+
+
+# ---- shards ----
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png(shade):
+    rows = b"".join(b"\0" + bytes([shade] * 12) for _ in range(4))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def npy(values, descr="<f4"):
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({len(values)},), }}".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(values)}{'fd'[descr[2] == '8']}", *values)
+
+
+def archive(members, format=tarfile.PAX_FORMAT):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=format) as tar:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def write(name, content):
+    pathlib.Path(name).write_bytes(content)
+
+
+examples, shards = [], []
+for shard, (count, format) in enumerate([(9, tarfile.PAX_FORMAT), (7, tarfile.GNU_FORMAT), (8, tarfile.USTAR_FORMAT)]):
+    members = []
+    for i in range(count):
+        # long names (kinds x and L; a prefix in ustar), and members that nobody asked for
+        folder = "./" + "/".join(["folder" * 8] * (i % 4)) + ("/" if i % 4 else "")
+        example = dict(label=draw.randint(-999, 2**40 if i == 2 else 999), shade=draw.randint(0, 255),
+                       vector=[draw.randint(-99, 99) / 8 for _ in range(2)])
+        examples.append(example)
+        one = [("json", b"{}"), ("PNG", png(example["shade"])), ("cls", b"%d\n" % example["label"]),
+               ("vec.npy", npy(example["vector"], ["<f4", "<f8"][i % 2]))]
+        draw.shuffle(one)
+        members += [(f"{folder}{i:03}.{kind}", content) for kind, content in one]
+    shards.append(members)
+    write(f"train-{shard + 8:02}.tar", archive(members, format))
+
+compile("shards")
+check("initial weights", run("./shards", "-q", "--epochs", "0")[0] == 0)
+
+
+def predict():
+    return run("./shards", "predict")
+
+
+status, text, message = predict()
+got = [json.loads(line) for line in text.splitlines()]
+check("predict", status == 0 and len(got) == len(examples), f"{len(got)} {message}")
+for i, (row, example) in enumerate(zip(got, examples)):
+    check(f"example {i}", row == example, f"{row} instead of {example}")
+status, text, message = run("./shards", "predict", "train-09.tar", "train-08.tar")
+got = [json.loads(line) for line in text.splitlines()]
+check("files of the command line", got == examples[9:16] + examples[:9], message)
+status, text, message = run("./shards", "eval", "--json")
+mean = sum(e["vector"][0] for e in examples[:9] + examples[16:]) / 17
+check("a list of names", status == 0 and abs(json.loads(text)["first"] - mean) < 1e-5, f"{text} {message}")
+
+# ---- archives that are none ----
+
+good = pathlib.Path("train-09.tar").read_bytes()
+plain = [("a.png", png(1)), ("a.cls", b"1"), ("a.vec.npy", npy([1, 2]))]
+
+
+def damaged(content, pattern):
+    write("train-09.tar", content)
+    status, _, message = predict()
+    write("train-09.tar", good)
+    check(pattern, status == 1 and pattern in message and len(message) < 700, f"{status} {message}")
+
+
+sane = archive(plain)
+long = bytearray(sane)
+long[124:136] = b"77777777777\0"
+long[148:156] = b"%06o\0 " % (sum(long[:148]) + sum(long[156:512]) + 8 * 32)
+binary = bytearray(sane)
+binary[124:136] = b"\x80" + b"\x7f" * 11
+binary[148:156] = b"%06o\0 " % (sum(binary[:148]) + sum(binary[156:512]) + 8 * 32)
+damaged(b"", "damaged tar archive at byte 0: it lacks the two empty blocks of its end")
+damaged(b"no tar" * 500, "damaged tar archive at byte 0: it does not begin with a member's header")
+damaged(sane[:700], "a member that goes beyond the end of the file" if len(png(1)) > 188 else "at byte 1024")
+damaged(sane[:1024], "damaged tar archive at byte 1024: it lacks the two empty blocks of its end")
+damaged(bytes(long), "a member that goes beyond the end of the file")
+damaged(bytes(binary), "a member that goes beyond the end of the file")
+damaged(sane[:1024] + b"x" * 512 + sane[1536:], "damaged tar archive at byte 1024: no header of a member")
+damaged(archive([]), "train-09.tar holds no examples")
+damaged(archive(plain[:2]), "train-09.tar:a: the example has no member 'vec.npy'")
+damaged(archive(plain + plain[:1]), "train-09.tar: a.png: the example has two members 'png'")
+damaged(archive([plain[0], ("a.cls", b"cat"), plain[2]]), "train-09.tar: a.cls: 'cat' is no whole number")
+damaged(archive([plain[0], ("a.cls", b"1.5"), plain[2]]), "a.cls: '1.5' is no whole number")
+damaged(archive(plain[:2] + [("a.vec.npy", npy([1, 2, 3]))]), "train-09.tar:a: has f32[3], but a row of the input vector is f32[2]")
+damaged(archive(plain[:2] + [("a.vec.npy", npy([1, 2])[:-1])]), "train-09.tar:a: f32[2] needs")
+damaged(archive(plain[:2] + [("a.vec.npy", npy([1e300, 2], "<f8"))]), "does not fit input type f32")
+damaged(archive([("a.png", b"no picture")] + plain[1:]), "train-09.tar:a: neither a JPEG nor a PNG file")
+with tarfile.open("train-09.tar", "w:gz") as tar:
+    tar.add("train-08.tar")
+damaged(pathlib.Path("train-09.tar").read_bytes(), "train-09.tar: it is compressed; rows are read one by one from plain files alone")
+
+# ---- programs that are refused ----
+
+TOP = "const batch = 2\ninput x : f32[batch, 3, 4, 4]\ninput y : i64[batch]\nloss = mean(f32(y)) * mean(linear(flatten(x), 1))\n" \
+      "train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }\n"
+
+
+def refused(line, pattern):
+    write("refused.net", f"{TOP}data train {{ {line} }}\n".encode())
+    status, _, message = run(build / "bin/nnc", "check", "refused.net")
+    check(f"{line}: {pattern}", status == 1 and pattern in message and "^" in message, message)
+
+
+refused('x, y = shards("a.tar", members = ["png"])', "'members' of shards has a name for each of the 2 fields")
+refused('x, y = shards("a.tar", members = ["png", "txt"])', "no member 'txt' is read for the field 'y'")
+refused('x, y = shards("a.tar", members = ["npy", "png"])', "no member 'png' is read for the field 'y'")
+refused('x, y = shards("a.tar", members = ["npy", "cls"]) | random_flip', "'random_flip' acts on pictures, but the first member of the shards is 'npy'")
+refused('x, y = shards(["a.tar", 3])', "'files' of shards is a name in quotes or a list of names")
+refused('x, y = shards("a.tar") | standardize(x)', "'standardize' acts on tables of numbers, which 'shards' does not give")
+refused('x, y = shards("a.tar") | resize(8, 8)', "the stages make pictures of 8 x 8")
+refused('x, y = shards("a.tar"); order = within(0)', "'within' takes how many examples are shuffled at a time")
+refused('x, y = shards("a.tar"); order = within(4, 5)', "'within' takes how many examples are shuffled at a time")
+
+# ---- killed and resumed ----
+
+def killed(program, epochs, *flags):
+    """Like the run that nothing befell: killed at any instant, resumed with another number of threads."""
+    words = [f"./{program}", "-q", "--epochs", str(epochs), *flags]
+    status, _, message = run(*words, "--out", "whole")
+    check(f"{program}: a whole run", status == 0, message)
+    kills, wait = 0, 0.01
+    for start in range(40):
+        resume = ["--resume"] if os.path.exists("parts/checkpoint.safetensors") else []
+        child = subprocess.Popen([*words, "--out", "parts", "--save-every", "3", f"-j{1 + start % 3}", *resume],
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            message = child.communicate(timeout=wait if kills < 5 else 60)[1]
+            break
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            kills, wait = kills + bool(resume), wait * 1.2
+    check(f"{program}: killed at times", kills > 0 and child.returncode == 0, f"{kills} {message}")
+    same = [pathlib.Path(out, "checkpoint.safetensors").read_bytes() for out in ("whole", "parts")]
+    check(f"{program}: the same bits", same[0] == same[1])
+    logs = [re.sub(r'"(seconds|data_wait)":[0-9.]+,', "", pathlib.Path(out, "log.jsonl").read_text()) for out in ("whole", "parts")]
+    check(f"{program}: the same log", logs[0] == logs[1])
+
+
+killed("shards", 60)
+
+# ---- larger than memory ----
+
+compile("large")
+ROW, rows = 65536, options.large * 2**30 // 65536
+with open("large.bin", "wb") as file:  # holes, and a number here and there
+    file.truncate(rows * ROW)
+    for row in range(0, rows, 97):
+        file.seek(row * ROW + row % ROW)
+        file.write(bytes([row % 256]))
+expected = sum(row % 256 for row in range(0, rows, 97)) / rows
+start = time.monotonic()
+child = subprocess.Popen(["./large", "-q", "-j2", "--out", "large.out"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+message = child.stderr.read().decode()
+_, status, usage = os.wait4(child.pid, 0)
+held = usage.ru_maxrss / 1024
+record = json.loads(pathlib.Path("large.out/log.jsonl").read_text().splitlines()[-1]) if status == 0 else {}
+check("every row once", status == 0 and abs(record["train/total"] - expected) < 1e-4, f"{record} {expected} {message}")
+check("what a run holds of it", held < (200 if options.large == 1 else 500), f"{held:.0f} MB")
+if options.large > 1:
+    print(f"{options.large} GB in {time.monotonic() - start:.1f} s, {held:.0f} MB held, data_wait {record.get('data_wait')}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
