@@ -26,6 +26,8 @@ struct nnc_source_class {
   DataMake *make; /* for rows that are made when they are read */
   /* What a row that is made is called in messages: its file; NULL: rows have no names. */
   const char *(*row_name)(const DataTable *table, int64_t row);
+  /* Rows `chosen`, which rise, become the only ones of what the table's state holds; NULL: it keeps them all. */
+  void (*choose)(DataTable *table, const uint32_t *chosen, int64_t count);
   /* After all stages: the last chance to compare what they make with the input. */
   int (*ready)(const DataContext *context, DataTable *table);
   /* Threads that make rows; NULL: as many as there are processors. */

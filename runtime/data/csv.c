@@ -13,6 +13,7 @@
 #include "core/dictionary.h"
 #include "data/call.h"
 #include "data/class.h"
+#include "data/csv.h"
 #include "data/csv_columns.h"
 #include "data/csv_reader.h"
 #include "data/decimal.h"
@@ -88,6 +89,8 @@ static bool is_missing(const CsvLoad *load, const char *text, int64_t length) {
 static int store_text(CsvLoad *load, DataField *field, int64_t position, const CsvCell *cell,
                       const char *text, bool missing) {
   int32_t code = -1;
+  if (field->is_name && (missing || cell->length == 0))
+    return csv_fail(&load->reader, cell->line, cell->column, "the name of a picture is missing");
   if (!missing) {
     code = nnc_dictionary_add(&field->dictionaries[position], text, cell->length, cell->line);
     if (code < 0) return data_fail_memory(load->reader.context, field->file, cell->length);
@@ -189,8 +192,9 @@ static int prepare_field(CsvLoad *load, DataField *field, const CsvField *csv) {
   field->file = strdup(data_file_name(load->reader.file));
   if (!field->file) return data_fail_memory(context, "csv", 64);
   field->width = csv->count;
-  field->dtype = field->wants_text ? NNC_I32 : field->changes ? NNC_F64 : field->input->dtype;
-  if (!field->wants_text) return 0;
+  bool is_text = field->wants_text || field->is_name;
+  field->dtype = is_text ? NNC_I32 : field->changes ? NNC_F64 : field->input->dtype;
+  if (!is_text) return 0;
   field->dictionaries = calloc((size_t)csv->count + 1, sizeof *field->dictionaries);
   return field->dictionaries ? 0 : data_fail_memory(context, field->file, csv->count * 64);
 }
@@ -198,6 +202,8 @@ static int prepare_field(CsvLoad *load, DataField *field, const CsvField *csv) {
 /* The shape was not known before the last row. */
 static int finish_field(CsvLoad *load, DataField *field, const CsvField *csv) {
   int64_t dim[2] = {load->rows, csv->count};
+  field->dim[0] = load->rows;
+  if (field->is_name) return 0;
   if (data_field_shape(load->reader.context, field, field->dtype, csv->is_vector ? 2 : 1, dim,
                        true) < 0)
     return -1;
@@ -222,7 +228,7 @@ static int check_header(CsvLoad *load) {
   if (data_argument(reader->context->call, csv_formals, "header")) return 0; /* the user said so */
   for (int f = 0; f < load->table->field_count; f++) {
     const CsvField *csv = &load->columns.fields[f];
-    if (load->table->fields[f].wants_text) continue;
+    if (load->table->fields[f].wants_text || load->table->fields[f].is_name) continue;
     for (int64_t k = 0; k < csv->count; k++) {
       double number;
       int64_t column = csv->column[k];
@@ -255,7 +261,7 @@ static int read_table(CsvLoad *load, bool has_header) {
   return each_field(load, finish_field);
 }
 
-static int load(const DataContext *context, DataTable *table) {
+int data_csv_load(const DataContext *context, DataTable *table) {
   const char *name = NULL;
   bool has_header = true;
   char separator = ',';
@@ -277,4 +283,4 @@ const struct nnc_source_class nnc_source_csv = {.name = "csv",
                                                 .gives = DATA_GIVES_csv,
                                                 .formals = csv_formals,
                                                 .has_file_each = false,
-                                                .load = load};
+                                                .load = data_csv_load};

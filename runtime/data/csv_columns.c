@@ -107,6 +107,7 @@ static int set_range(const CsvReader *reader, CsvField *field, int64_t first, in
 
 static int64_t input_width(const DataField *field) {
   int64_t width = 1;
+  if (field->is_name) return width;
   for (int i = 1; field->input && i < field->input->rank; i++) width *= field->input->dim[i];
   return width;
 }
@@ -151,6 +152,12 @@ static int read_names(CsvColumns *columns, const CsvReader *reader) {
 /* An input takes any shape that has as many values as the field has columns. */
 static int check_widths(const CsvColumns *columns, const CsvReader *reader,
                         const DataTable *table) {
+  const DataField *first = &table->fields[0];
+  if (first->input && first->is_name && columns->fields[0].count != 1)
+    return data_fail_call(reader->context,
+                          "%s has %lld columns; columns = [...] says which one names the pictures "
+                          "and which the other fields are",
+                          data_file_name(reader->file), (long long)columns->count);
   for (int f = 0; f < table->field_count; f++) {
     const DataField *field = &table->fields[f];
     if (!field->input || columns->fields[f].count == input_width(field)) continue;

@@ -150,21 +150,13 @@ static char *root_folder(const DataContext *context) {
   return root;
 }
 
-static int read_on_error(const DataContext *context, PictureFiles *files) {
-  const nnc_value *value = data_argument(context->call, formals, "on_error");
-  const char *word = value && value->kind == NNC_STRING ? value->string : value ? "" : "stop";
-  files->skips = strcmp(word, "skip") == 0;
-  if (files->skips || strcmp(word, "stop") == 0) return 0;
-  return data_fail_call(context, "image_folder takes on_error = \"stop\" or \"skip\"");
-}
-
 static int load(const DataContext *context, DataTable *table) {
   int32_t *labels = NULL;
   if (table->field_count > 2)
     return data_fail_call(context, "image_folder gives a picture and its class, not %d fields",
                           table->field_count);
   PictureFiles *files = data_picture_open(context, table, formals);
-  if (files && read_on_error(context, files) < 0) return -1;
+  if (files && data_picture_on_error(context, files, formals) < 0) return -1;
   char *root = files ? root_folder(context) : NULL;
   if (!root) return -1;
   int result = context->files ? add_given(context, table, &files->names)

@@ -144,6 +144,16 @@ PictureFiles *data_picture_open(const DataContext *context, DataTable *table,
   return files;
 }
 
+int data_picture_on_error(const DataContext *context, PictureFiles *files,
+                          const char *const *formals) {
+  const nnc_value *value = data_argument(context->call, formals, "on_error");
+  const char *word = value && value->kind == NNC_STRING ? value->string : value ? "" : "stop";
+  files->skips = strcmp(word, "skip") == 0;
+  if (files->skips || strcmp(word, "stop") == 0) return 0;
+  return data_fail_call(context, "%s takes on_error = \"stop\" or \"skip\"",
+                        context->call->function);
+}
+
 /* The extents are the input's: that the stages make such pictures is checked when all are known,
  * and for each picture. */
 int data_picture_shape(const DataContext *context, DataField *field, int64_t count) {

@@ -33,6 +33,9 @@ int data_picture_add_given(const DataContext *context, PictureNames *names);
 /* Makes the table's state, with the call's argument `workers`; NULL with a message. */
 PictureFiles *data_picture_open(const DataContext *context, DataTable *table,
                                 const char *const *formals);
+/* The argument `on_error`. */
+int data_picture_on_error(const DataContext *context, PictureFiles *files,
+                          const char *const *formals);
 /* The shape of a field whose rows are made of the files, as its input wants it. */
 int data_picture_shape(const DataContext *context, DataField *field, int64_t count);
 

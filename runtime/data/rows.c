@@ -11,6 +11,7 @@
 #include "core/convert.h"
 #include "core/number.h"
 #include "data/call.h"
+#include "data/class.h"
 #include "data/table.h"
 #include "data/visit.h"
 #include "os/assert.h"
@@ -92,12 +93,13 @@ int data_table_need_order(const DataContext *context, DataTable *table) {
 
 static void compact_field(DataField *field, const uint32_t *chosen, int64_t count) {
   if (!field->input || !field->batched) return;
+  field->dim[0] = count;
+  if (field->is_made) return;
   size_t size = (size_t)field->width * (size_t)nnc_dtype_size(field->dtype);
   for (int64_t i = 0; i < count; i++) {
     NNC_ASSERT(chosen[i] >= i); /* rows move to the front, past none that is still to be moved */
     memmove(field->values + (size_t)i * size, field->values + (size_t)chosen[i] * size, size);
   }
-  field->dim[0] = count;
   char *shrunk = realloc(field->values, (size_t)count * size + 1);
   if (shrunk) field->values = shrunk;
 }
@@ -129,6 +131,7 @@ int data_table_compact(const DataContext *context, DataTable *table) {
   }
   NNC_ASSERT(kept <= table->rows && kept <= table->count);
   for (int i = 0; i < table->field_count; i++) compact_field(&table->fields[i], chosen, kept);
+  if (table->source->choose) table->source->choose(table, chosen, kept);
   table->rows = kept;
   if (is_file_order) {
     free(table->order);

@@ -267,9 +267,8 @@ static int load(const DataContext *context, DataTable *table) {
   double workers = 0;
   if (!shards) return data_fail_memory(context, "shards", sizeof *shards);
   table->keeps_rows = true;
-  const nnc_value *on_error = data_argument(context->call, formals, "on_error");
-  shards->pictures.skips = on_error && strcmp(on_error->string, "skip") == 0;
   if (data_argument_number(context, formals, "workers", 0, 256, &workers) < 0 ||
+      data_picture_on_error(context, &shards->pictures, formals) < 0 ||
       choose_members(context, table, shards) < 0 || read_shards(context, shards) < 0)
     return -1;
   shards->pictures.workers = (int)workers;

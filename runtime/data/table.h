@@ -26,6 +26,7 @@ typedef struct DataField {
   const nnc_tensor *input; /* what it feeds; NULL: it is not loaded */
   bool batched;            /* the first axis counts examples; else it is the whole input */
   bool wants_text;         /* a categories stage follows */
+  bool is_name;            /* a column of text names the pictures of which rows are made */
   bool wants_missing;      /* an impute stage follows: missing values become NaN */
   bool changes;            /* a standardize or impute stage follows: do not check values early */
   int dtype;

@@ -31,6 +31,7 @@
   SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
   SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES)                                                \
+  SOURCE(image_list, GIVES_ROWS | GIVES_PICTURES | GIVES_NUMBERS | GIVES_TEXT)                     \
   SOURCE(shards, GIVES_ROWS | GIVES_PICTURES)                                                      \
   SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
   SOURCE(counter, 0) /* the rows of the other lines */                                             \

@@ -102,6 +102,7 @@ static int enter_data(void **state) {
   static unsigned char records[ROWS * 3073];
   write_file("a.bin", records, sizeof records);
   write_text("a.csv", "0\n1\n2\n3\n4\n5\n6\n7\n");
+  write_text("b.csv", "0.png,0\n1.png,1\n2.png,2\n3.png,3\n4.png,4\n5.png,5\n6.png,6\n7.png,7\n");
   write_text("a.txt", "abcdefghabcdefghabcdefghabcdefgh");
   mkdir(path_to("t"), 0777);
   mkdir(path_to("t/c"), 0777);
@@ -233,6 +234,11 @@ static void test_every_source_with_every_stage(void **state) {
        "x, y, m = copy_task(2, 2, count = 8)", "u8[batch, 6, 4]"},
       {"image_folder", SOURCE(image_folder, ARG("folder", STR("t"))), FIELDS("x"),
        INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = image_folder(\"t\")", "u8[batch, 3, 8, 8]"},
+      {"image_list",
+       SOURCE(image_list, ARG("file", STR("b.csv")), ARG("header", TRUTH(0)),
+              ARG("folder", STR("t/c"))),
+       FIELDS("p", "x"), INPUT("x", NNC_F32, BATCH),
+       "p, x = image_list(\"b.csv\", header = false, folder = \"t/c\")", "f32[batch]"},
       {"shards", SOURCE(shards, ARG("files", STR("a.tar"))), FIELDS("x"),
        INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = shards(\"a.tar\")", "u8[batch, 3, 8, 8]"},
       {"files", BARE(files), FIELDS("x"), INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = files()",
@@ -281,7 +287,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 12 * 4 + 6 * 2 + 1 + 3 * 7 + 6);
+  assert_int_equal(taken, 13 * 4 + 7 * 2 + 2 + 4 * 7 + 6);
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-"""Shards as Python's tarfile writes them; runs that are killed; a file that is larger than what is used of memory.
+"""Pictures from lists; shards as Python's tarfile writes them; runs that are killed; a file that is larger than what is used of memory.
 
     shards.py BUILD FOLDER [--large GB]     FOLDER is empty; prints what failed and "N passed, N failed"
 
@@ -189,6 +189,77 @@ def killed(program, epochs, *flags):
 
 
 killed("shards", 60)
+
+# ---- pictures that a table names ----
+
+os.makedirs("pictures/deep")
+table = ["kind;name;note;age;shade"]
+for i in range(12):
+    name = f"{'deep/' if i % 2 else ''}{i}, \"{i}\".png" if i % 3 else f"{i}.png"
+    write(f"pictures/{name}", png(20 * i))
+    quoted = name.replace('"', '""')
+    table.append(f'{"cat" if i % 2 else "dog"};"{quoted}";"two\nlines";{i * i};{20 * i}')
+write("list.csv", "\n".join(table).encode())
+LIST = 'image_list("list.csv", columns = ["name", "age", "kind", "shade"], separator = ";", folder = "pictures")'
+write("list.net", f"""const batch = 2
+data train {{ image, age, kind, shade = {LIST} | split(0, 0.5, seed = 3) | resize(4, 4) | standardize(age) | categories(kind) }}
+data rest {{ image, age, kind, shade = {LIST} | split(0.5, 1, seed = 3) }}
+input image : u8[batch, 3, 4, 4]
+input age : f64[batch]
+input kind : u8[batch]
+input shade : f32[batch]
+seen = mean(f32(image), axis = [1, 2, 3])
+param w : [] = 1
+loss = mean((w * seen - shade) ^ 2)
+misplaced = mean(abs(seen - shade))
+age_mean = mean(age)
+age_square = mean(age ^ 2)
+right = mean(f32(kind == u8(i32(shade) // 20 % 2 == 0)))
+train {{ minimize = loss, optimizer = sgd(lr = 0), epochs = 2, metrics = [misplaced, age_mean, age_square, right] }}
+predict {{ shade = seen, age = age }}
+""".encode())
+status, _, message = run(build / "bin/nnc", "list.net", "--cflags=-O0", "-o", "list")
+check("list.net compiles", status == 0, message)
+status, _, message = run("./list", "-q", "--out", "list.out")
+check("list.net trains", status == 0, message)
+record = json.loads(pathlib.Path("list.out/log.jsonl").read_text().splitlines()[-1])
+for part in ("train", "rest"):
+    check(f"rows of {part} stay together", record[f"{part}/misplaced"] == 0 and record[f"{part}/right"] == 1, record)
+check("fitted on the training part alone", abs(record["train/age_mean"]) < 1e-12 and abs(record["train/age_square"] - 1) < 1e-12 and
+      abs(record["rest/age_mean"]) > 0.01, record)
+fitted = [float(x) for x in re.search(rb'age.standardize.*?numbers[^[]*\[([^]]*)', pathlib.Path("list.out/checkpoint.safetensors").read_bytes())
+          .group(1).decode().replace("\\", "").replace('"', "").split(",")]
+os.chdir("pictures")
+write("few.csv", b'name;age\n0.png;0\n"deep/1, ""1"".png";7\n')
+status, text, message = run("../list", "predict", "--out", "../list.out", "few.csv")
+os.chdir("..")
+check("a list of the command line is refused without its folder", status == 1 and "cannot read pictures/0.png" in message, message)
+write("few.csv", b'name;age\n0.png;0\n"deep/1, ""1"".png";7\n')
+status, text, message = run("./list", "predict", "--out", "list.out", "few.csv")
+got = [json.loads(line) for line in text.splitlines()]
+check("a list of the command line", status == 0 and [row["shade"] for row in got] == [0, 20] and
+      all(abs(row["age"] * fitted[1] + fitted[0] - age) < 1e-9 for row, age in zip(got, (0, 7))), f"{text} {message}")
+
+
+def wrong_list(change, pattern):
+    before = pathlib.Path("list.csv").read_bytes()
+    write("list.csv", change(before))
+    status, _, message = run("./list", "-q", "--out", "wrong.out")
+    write("list.csv", before)
+    check(f"a list: {pattern}", status == 1 and pattern in message, message)
+
+
+wrong_list(lambda text: text.replace(b"3.png", b"x.png"), "list.csv:8: cannot read the picture pictures/x.png: No such file")
+wrong_list(lambda text: text.replace(b"3.png", b"x.png").replace(b"6.png", b"y.png"), "No such file or directory; 1 others cannot either")
+wrong_list(lambda text: text.replace(b'"3.png"', b""), "list.csv:8:5: the name of a picture is missing")
+wrong_list(lambda text: text.replace(b"name", b"file"), 'list.csv has no column "name"')
+wrong_list(lambda text: text.replace(b";9;", b";nine;"), "expected a number (column age), found 'nine'")
+TOP = "const batch = 2\ninput x : f32[batch, 3, 4, 4]\ninput y : i64[batch]\nloss = mean(f32(y)) * mean(linear(flatten(x), 1))\n" \
+      "train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }\n"
+refused('x, y = image_list("a.csv") | standardize(x)', "'standardize' does not act on pictures, as 'x' is")
+refused('x, y = image_list("a.csv") | standardize', "standardize without names means the fields that feed the network")
+refused('x, y = image_list("a.csv", columns = ["a"])', "'columns' has 1 entries for 2 fields")
+refused('x, y = image_list("a.csv", columns = [["a", "b"], "c"])', "'x' has 2 columns, but an example 1 value")
 
 # ---- larger than memory ----
 

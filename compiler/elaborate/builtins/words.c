@@ -368,6 +368,14 @@ const Builtin builtins_words[] = {
            "left out.  [n, channels, height, width]"
            " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
            "center_crop(16) }"),
+    SOURCE(
+        "image_list",
+        "image_list(file, columns = [...], header = true, separator = \",\", missing = [\"\", "
+        "\"NA\", \"?\"], folder = \"\", workers = 0, on_error = \"stop\")",
+        "A table in text, as of csv, whose first field is pictures that a column names; the other "
+        "fields are numbers or, with categories, texts."
+        " Example: data train { image, label = image_list(\"train.csv\", columns = [\"file\", "
+        "\"kind\"], folder = \"pictures\") | random_crop(16) | categories(label) }"),
     SOURCE("shards", "shards(files, members = [...], workers = 0, on_error = \"stop\")",
            "Tar archives in the layout of WebDataset, read piece by piece: a picture and its "
            "class, or "

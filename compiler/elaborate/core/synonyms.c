@@ -156,6 +156,7 @@ static const struct {
     {"raw", "fromfile binary bytes"},
     {"cifar", "cifar10 cifar100"},
     {"shards", "webdataset tar"},
+    {"image_list", "flowfromdataframe imagetable manifest"},
     {"within", "shufflebuffer buffersize"},
     {"on_disk", "memmap mmap lazy streaming"},
     {"text", "textfile"},

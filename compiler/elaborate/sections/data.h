@@ -55,6 +55,8 @@ void data_check_overlap(Elaborator *e);
 /* Names the fields of each `standardize` that names none, once the train block is evaluated
  * (data_features.c). */
 void data_name_features(Elaborator *e);
+/* Whether the line's first field is pictures, beside columns of numbers and text. */
+bool data_first_is_picture(const DataPipeline *pipeline);
 /* A line whose source is known, against its inputs. */
 void data_check_shapes(Elaborator *e, const DataPipeline *pipeline);
 

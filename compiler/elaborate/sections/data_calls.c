@@ -36,7 +36,7 @@ typedef struct DataFormal {
   const char *text;      /* how they are listed */
 } DataFormal;
 
-enum { MOST_FORMALS = 6 };
+enum { MOST_FORMALS = 8 };
 
 typedef struct DataWord {
   const char *name;
@@ -89,6 +89,16 @@ static const DataWord sources[] = {
       WORKERS,
       {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
      {1, 2, "a picture and its class"}},
+    {"image_list",
+     {ANY("file", STRING | NEEDED),
+      ANY("columns", LIST),
+      ANY("header", BOOL),
+      ANY("separator", STRING),
+      ANY("missing", LIST),
+      ANY("folder", STRING),
+      WORKERS,
+      {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
+     {0}},
     {"shards",
      {ANY("files", STRING | LIST | NEEDED),
       ANY("members", LIST),

@@ -90,6 +90,7 @@ static void name_in_training(Elaborator *e, const DataPipeline *pipeline, DataCa
   for (int f = 0; f < pipeline->field_count; f++) {
     const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
     if (!input || !input->is_batched || !dtype_is_float(input->type.dtype)) continue;
+    if (f == 0 && data_first_is_picture(pipeline)) continue;
     if (!needed || meets_weight(e, pipeline->fields[f], needed, reach))
       add_name(e, call, pipeline->fields[f]);
   }

@@ -14,6 +14,10 @@ static bool report_shape(Elaborator *e, const DataCall *call, const InputInfo *i
                    input->span, "the input");
 }
 
+bool data_first_is_picture(const DataPipeline *pipeline) {
+  return pipeline->call_count > 0 && !strcmp(pipeline->calls[0].function, "image_list");
+}
+
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* What the stages make must be the input, where its size can be told. */
@@ -177,16 +181,15 @@ static bool check_separator(Elaborator *e, const DataCall *source) {
   const DataArgument *separator = data_find_argument(source, "separator");
   const char *word = separator ? separator->value.string : ",";
   if (strlen(word) == 1 && !strchr("\"\r\n", word[0])) return true;
-  return report_failure(
-      e, source->span,
-      "the separator of csv must be one character, not a quote or the end of a line");
+  return report_failure(e, source->span,
+                        "the separator must be one character, not a quote or the end of a line");
 }
 
 static bool check_missing(Elaborator *e, const DataCall *source) {
   const DataArgument *missing = data_find_argument(source, "missing");
   for (int i = 0; missing && i < missing->value.count; i++) {
     if (missing->value.items[i].kind == DATA_STRING) continue;
-    return report_failure(e, source->span, "'missing' of csv is a list of texts in quotes");
+    return report_failure(e, source->span, "'missing' is a list of texts in quotes");
   }
   return true;
 }
@@ -227,7 +230,9 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
     int64_t count = count_columns(e, source, &columns->value.items[f], has_header);
     if (count < 0) return;
     if (!input || !input->is_batched) continue;
-    int64_t width = extent_product(input->type.shape.dim + 1, input->type.shape.rank - 1);
+    bool is_name = f == 0 && data_first_is_picture(pipeline);
+    int64_t width =
+        is_name ? 1 : extent_product(input->type.shape.dim + 1, input->type.shape.rank - 1);
     if (count == width) continue;
     report_shape(e, source, input,
                  arena_printf(e->arena, "'%s' has %lld column%s, but an example %lld value%s",
@@ -244,9 +249,21 @@ static void check_table(Elaborator *e, const DataPipeline *pipeline) {
   for (int f = 0; f < pipeline->field_count; f++) {
     const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
     if (input && !input->is_batched)
-      report_shape(e, source, input, "csv gives examples, one a line");
+      report_shape(e, source, input, "a table gives examples, one a line");
   }
   if (columns) check_columns(e, pipeline, columns, has_header);
+}
+
+/* A table whose first field names pictures: no stage that learns takes these. */
+static void check_list(Elaborator *e, const DataPipeline *pipeline) {
+  check_table(e, pipeline);
+  check_picture(e, pipeline);
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *stage = &pipeline->calls[c];
+    if (!data_call_names_field(stage, pipeline->fields[0])) continue;
+    report_error(e, stage->span, "'%s' does not act on pictures, as '%s' is", stage->function,
+                 pipeline->fields[0]);
+  }
 }
 
 /* ---- the line ------------------------------------------------------------------------------- */
@@ -255,13 +272,10 @@ void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
   static const struct {
     const char *source;
     void (*check)(Elaborator *e, const DataPipeline *pipeline);
-  } checks[] = {{"image_folder", check_pictures},
-                {"files", check_picture},
-                {"shards", check_shards},
-                {"text", check_windows},
-                {"token_stream", check_windows},
-                {"copy_task", check_task},
-                {"csv", check_table}};
+  } checks[] = {{"image_folder", check_pictures}, {"files", check_picture},
+                {"shards", check_shards},         {"image_list", check_list},
+                {"text", check_windows},          {"token_stream", check_windows},
+                {"copy_task", check_task},        {"csv", check_table}};
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
     if (!strcmp(pipeline->calls[0].function, checks[i].source)) checks[i].check(e, pipeline);
 }
