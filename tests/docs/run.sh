@@ -3,12 +3,13 @@
 # run.  Usage: tests/docs/run.sh BUILD
 #
 # A fenced block is checked by the words after its fence:
-#   net                   a whole program, for `nnc check`
+#   net, net NAME.net     a whole program, for `nnc check`
 #   net fragment          the same after the lines of tests/docs/harness.net
 #   net [fragment] refused   must be refused; the first line, a comment, quotes the message
 #   sh run                commands, run in a folder that has models/*.net, the fragments' data and
 #                         generated digits in data/digits; a line "# prints: TEXT" wants TEXT in the
 #                         output of the commands above it
+#   sh tutorial, text prints, net recipe...    for tests/tutorials, which runs them
 #   sh                    commands that take long: of `nnc FILE.net ...` FILE.net is checked
 #   diff NAME             a patch, which tests/how_to_add applies
 # Examples of `nnc doc` stand after the lines of tests/docs/examples.net.
@@ -59,7 +60,8 @@ run_commands() { # NAME FILE: in $sandbox
 check_commands() { # NAME FILE: programs that it compiles
   local file
   for file in $(grep -oE '\bnnc +[^ ]+\.net' "$2" | awk '{print $2}'); do
-    if [ -f "$file" ] || [ -f "models/$file" ]; then ok; else fail "$1: there is no $file"; fi
+    if [ -f "$file" ] || [ -f "models/$file" ] || grep -qE "^\`\`\`net (recipe )?$file$" "${1%:*}"; then ok
+    else fail "$1: there is no $file"; fi
   done
 }
 
@@ -79,7 +81,8 @@ for page in docs/*.md models/README.md; do
     name="$page:$((10#$line))"
     refused=""; [[ $kind == *refused* ]] && refused=1
     case $kind in
-      net|net-refused) cp "$file" "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
+      net-recipe*|sh-tutorial|text-prints) ;; # tests/tutorials
+      net|net-refused|net-*.net) cp "$file" "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
       net-fragment*) cat tests/docs/harness.net "$file" > "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
       sh-run) run_commands "$name" "$file" ;;
       sh) check_commands "$name" "$file" ;;

@@ -216,7 +216,41 @@ static Value transpose(Elaborator *e, Value object) {
 static const char *const members[] = {"shape", "T", "rank", "size", "dtype"};
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
+/* What other frameworks put in front of a name: nn.Linear, torch.nn.functional.relu. */
+static bool refuse_module(Elaborator *e, const AstExpr *expr) {
+  static const char *const modules[] = {"nn", "F", "torch", "np", "jnp", "tf", "keras"};
+  const AstExpr *first = expr->member.object;
+  while (first->kind == AST_MEMBER) first = first->member.object;
+  bool is_module = false;
+  Symbol *hidden = NULL;
+  for (size_t i = 0; first->kind == AST_NAME && i < sizeof modules / sizeof *modules; i++)
+    is_module = is_module || !strcmp(first->name, modules[i]);
+  if (!is_module || scope_find(e->frame->scope, first->name, &hidden) || hidden) return false;
+  Diagnostic *d = report_error(e, first->span, "unknown name '%s'", first->name);
+  NameList names = {0};
+  visible_names(e, &names);
+  const char *meant = report_meant(expr->member.name.text, names.items, names.count);
+  diag_help(d, "names have no module in front here%s%s%s", meant ? ": write '" : "",
+            meant ? meant : "", meant ? "'" : "");
+  return true;
+}
+
+/* x.view(...) and x.mean(): what a tensor has in other frameworks is a function here. */
+static Value refuse_member(Elaborator *e, AstName name) {
+  Diagnostic *d = report_error(e, name.span, "a tensor has no member '%s'", name.text);
+  NameList names = {0};
+  visible_names(e, &names);
+  const char *function = report_synonym(name.text, names.items, names.count);
+  for (int i = 0; i < names.count && !function; i++)
+    if (!strcmp(names.items[i], name.text)) function = names.items[i];
+  if (function) diag_help(d, "a function takes the tensor: %s(x, ...)", function);
+  else report_suggest(d, name.text, members, MEMBER_COUNT);
+  diag_help(d, "the members are shape, T, rank, size and dtype");
+  return value_error();
+}
+
 static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
+  if (refuse_module(e, expr)) return value_error();
   Value object = convert_plain(e, evaluate_expr(e, expr->member.object), expr->span);
   if (value_is_error(object)) return object;
   const char *name = expr->member.name.text;
@@ -233,10 +267,7 @@ static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
     if (!strcmp(name, members[i]))
       return !strcmp(name, "T") ? transpose(e, object)
                                 : evaluate_property(e, object.tensor.node->type, name);
-  Diagnostic *d = report_error(e, expr->member.name.span, "a tensor has no member '%s'", name);
-  report_suggest(d, name, members, MEMBER_COUNT);
-  diag_help(d, "the members are shape, T, rank, size and dtype");
-  return value_error();
+  return refuse_member(e, expr->member.name);
 }
 
 /* ---- all kinds ---------------------------------------------------------------------------- */
