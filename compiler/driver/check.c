@@ -1,24 +1,31 @@
-/* nnc check FILE...: every mistake of each file, and nothing else. */
-#include "driver/commands.h"
-#include "elaborate/elaborate.h"
-#include "syntax/parse.h"
+/* nnc check FILE...: every mistake of each file, and nothing else, or with --parameters what it declares. */
+#include "driver/parameters.h"
+
+static int check_file(Arena *arena, const Options *options, const char *path, Text *text) {
+  SourceFile *source = driver_read(arena, path);
+  if (!source) return EXIT_MACHINE;
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  Module *module = driver_elaborate(arena, options, diagnostics, source);
+  if (driver_report(diagnostics, options)) return EXIT_MISTAKES;
+  if (!options->parameters || !module) return 0;
+  Parameters parameters = parameters_of_module(arena, path, module);
+  if (options->files.count > 1) text_printf(text, "%s:\n", path);
+  parameters_print(text, arena, &parameters);
+  return 0;
+}
 
 int command_check(Arena *arena, const Options *options) {
   int status = 0;
+  InputFiles inputs = {0};
+  Text text = {0};
   for (int i = 0; i < options->files.count; i++) {
-    SourceFile *source = driver_read(arena, options->files.items[i]);
-    if (!source) {
-      status = EXIT_MACHINE;
-      continue;
-    }
-    Diagnostics *diagnostics = diagnostics_create(arena);
-    AstProgram *program = parse_program(arena, diagnostics, source);
-    ElaborateOptions elaboration = {.definition_count = options->definitions.count,
-                                    .definitions = driver_definitions(arena, options),
-                                    .check_only = true};
-    if (diagnostics_error_count(diagnostics) == 0)
-      elaborate(arena, diagnostics, program, &elaboration);
-    if (driver_report(diagnostics, options) && status == 0) status = EXIT_MISTAKES;
+    inputs_add(arena, &inputs, options->files.items[i], "a file that is checked");
+    int one = check_file(arena, options, options->files.items[i], &text);
+    if (one == EXIT_MACHINE || status == 0) status = one;
   }
+  bool is_told = text.length > 0;
+  if (is_told && !driver_write(arena, &inputs, options->output, MADE_TEXT, &text))
+    status = EXIT_MACHINE;
+  text_free(&text);
   return status;
 }

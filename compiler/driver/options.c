@@ -35,6 +35,7 @@ enum {
   KEY_SAVE_TEMPS,
   KEY_COLOUR,
   KEY_CHECK,
+  KEY_PARAMETERS,
   KEY_MEMORY_LIMIT,
   KEY_THREADS,
   KEY_CFLAGS,
@@ -110,6 +111,8 @@ static const struct argp_option option_table[] = {
     {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass and each stage took", 2},
     {"help-passes", KEY_HELP_PASSES, 0, 0, "List the passes in their order", 2},
     {"help-stages", KEY_HELP_STAGES, 0, 0, "List the stages of lowering, which follow them", 2},
+    {"parameters", KEY_PARAMETERS, 0, 0,
+     "nnc check: print the paths, kinds and shapes of parameters and states", 2},
     {"color", KEY_COLOUR, "WHEN", 0, "Colour messages: auto, always, never", 2},
     {0, 0, 0, 0, "Formatting:", 3},
     {"in-place", 'i', 0, 0, "nnc fmt: rewrite the files instead of printing", 3},
@@ -126,6 +129,8 @@ static const char documentation[] =
     "  nnc check FILE...    report every mistake, compile nothing\n"
     "  nnc fmt FILE...      the canonical form, on standard output\n"
     "  nnc doc [NAME]       what the language offers; one entry with its source\n"
+    "  nnc diff-parameters OLD NEW\n"
+    "                       what a checkpoint of OLD.net (or one, OLD.safetensors) is to NEW.net\n"
     "\n"
     "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine "
     "refused.";
@@ -135,11 +140,10 @@ typedef struct Word {
   int value;
 } Word;
 
-static const Word command_words[] = {{"check", COMMAND_CHECK},
-                                     {"fmt", COMMAND_FORMAT},
-                                     {"doc", COMMAND_DOC},
-                                     {"compile", COMMAND_COMPILE},
-                                     {0, 0}};
+static const Word command_words[] = {
+    {"check", COMMAND_CHECK},     {"fmt", COMMAND_FORMAT},
+    {"doc", COMMAND_DOC},         {"diff-parameters", COMMAND_DIFF_PARAMETERS},
+    {"compile", COMMAND_COMPILE}, {0, 0}};
 static const Target *const targets[] = {&target_c, &target_cuda};
 static const Word target_words[] = {{"c", 0}, {"cuda", 1}, {0, 0}};
 static const Word conv_words[] = {{"auto", CONV_AUTO}, {"direct", CONV_DIRECT}, {0, 0}};
@@ -286,6 +290,10 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
   bool single = options->command == COMMAND_COMPILE;
   if (options->files.count == 0 && options->command != COMMAND_DOC)
     argp_error(state, "which .net file? (nnc FILE -o OUT)");
+  if (options->command == COMMAND_DIFF_PARAMETERS && options->files.count != 2)
+    argp_error(state, "diff-parameters wants two files, OLD and NEW");
+  if (options->parameters && options->command != COMMAND_CHECK)
+    argp_error(state, "--parameters is for nnc check");
   check_dumps(options, state);
   check_target(parse, state);
   if (single && options->files.count > 1)
@@ -306,6 +314,7 @@ static const PlainOption flags[] = {OPTION('g', toolchain.debug),
                                     OPTION('v', toolchain.verbose),
                                     OPTION('i', format_in_place),
                                     OPTION(KEY_CHECK, format_check),
+                                    OPTION(KEY_PARAMETERS, parameters),
                                     OPTION(KEY_STATIC, toolchain.is_static),
                                     OPTION(KEY_NO_CACHE, no_cache),
                                     OPTION(KEY_SAVE_TEMPS, toolchain.save_temps),

@@ -14,6 +14,7 @@ typedef enum Command {
   COMMAND_CHECK,
   COMMAND_FORMAT,
   COMMAND_DOC,
+  COMMAND_DIFF_PARAMETERS,
   COMMAND_COUNT
 } Command;
 
@@ -56,7 +57,8 @@ typedef struct Options {
   CompileOptions toolchain;      /* --cc, --arch, --cflags, -g, -v, --jobs, --cache-dir, ... */
   bool no_cache;                 /* --no-cache */
   bool format_in_place, format_check;
-  int colour; /* -1: where standard error is a terminal */
+  bool parameters; /* check: what there are */
+  int colour;      /* -1: where standard error is a terminal */
 } Options;
 
 /* Exit status of nnc: 0 success, 1 the program has mistakes (or a check failed), 2 wrong usage,

@@ -8,7 +8,7 @@ stored=$PWD/tests/starts/stored.py
 nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
-build_it() { "$nnc" "$1.net" -o "$1" >"$1.build" 2>&1 || fail "$1 does not compile: $(cat "$1.build")"; }
+build_it() { "$nnc" "$1.net" -o "$1" "${@:2}" >"$1.build" 2>&1 || fail "$1 does not compile: $(cat "$1.build")"; }
 # has NAME MESSAGE PATTERN: a line of the text matches.
 has() { if grep -qE -- "$3" <<<"$2"; then ok; else fail "$1: no line matches /$3/: $2"; fi; }
 
@@ -184,4 +184,54 @@ equal "a schedule without an end" steady.whole steady.parts
 if grep -q schedule <<<"$said"; then fail "warned of a schedule without an end: $said"; else ok; fi
 check_status "the length of a schedule without an end" 0 \
   'steady: warning: --schedule 9 changes nothing: no schedule of steady.net depends on the run' ./steady -q --schedule 9 --out steady.given
+
+# ---- what diff-parameters says is what --init and --resume do ----
+cat >old.net <<'END'
+const batch = 8, classes = 3, width = 16
+data train { x, y = csv("d.csv", header = false, columns = [0..4, 4]) }
+input x : f32[batch, 4]
+input y : i32[batch]
+param scale : [4] = ones
+param shift : [4] = zeros
+h = relu(batch_norm(linear(x * scale + shift, width)))
+logits = linear(relu(linear(h, 8, name = "middle")), classes)
+loss = cross_entropy(logits, y % classes)
+train { minimize = loss, optimizer = adam, epochs = 1, params "middle.*" { frozen = true } }
+END
+awk 'BEGIN { for (i = 0; i < 40; i++) printf "%g,%g,%g,%g,%d\n", sin(i), cos(i), sin(2 * i), cos(3 * i), i % 3 }' >d.csv
+sed 's/"middle"/"centre"/; s/frozen = true/weight_decay = 0.1/; s/adam,/adamw,/; s/classes = 3/classes = 5/' old.net >renamed.net
+sed 's/width = 16/width = 12/; s/ + shift//; /param shift/d' old.net >narrow.net
+sed 's/"middle"/"centre"/; s/"middle/"centre/' old.net >frozen.net
+sed 's/adam,/sgd(lr = 0.1, momentum = 0.9),/' old.net >momentum.net
+sed 's/^param scale.*/param scale : f64[4] = ones/; s/x \* scale/x * f32(scale)/' old.net >types.net
+cp old.net same.net
+build_it old --cflags=-O0
+check "a checkpoint" ./old -q --out old.run
+for name in renamed narrow frozen momentum types same; do
+  build_it $name --cflags=-O0
+  said=$("$nnc" diff-parameters old.net $name.net 2>&1); status=$?
+  from=$("$nnc" diff-parameters old.run/checkpoint.safetensors $name.net 2>&1)
+  check "$name: the same of the checkpoint" cmp <(grep -v '^-' <<<"$said") <(grep -v '^-' <<<"$from")
+  loaded=$(./$name --init old.run/checkpoint.safetensors --epochs 0 --out $name.run 2>&1 | sed -n 's/.*: loaded \([0-9]*\) tensors\{0,1\} of.*/\1/p')
+  told=$(sed -n 's/^--init: loads \([0-9]*\) of.*/\1/p' <<<"$said")
+  if [ "$loaded" = "$told" ]; then ok; else fail "$name: --init loads '$loaded', told '$told': $said"; fi
+  resumed=refuses; ./$name -q --resume old.run/checkpoint.safetensors --out $name.resumed >/dev/null 2>&1 && resumed="goes on"
+  has "$name: --resume" "$said" "^--resume: $resumed"
+  if { [ $status -eq 0 ] && [ "$resumed" = "goes on" ]; } || { [ $status -eq 1 ] && [ "$resumed" = refuses ]; }; then ok
+  else fail "$name: the status $status where --resume $resumed"; fi
+done
+has "a path that changed" "$("$nnc" diff-parameters old.net renamed.net)" '^- middle\.w +param .*\(renamed centre\.w\?\)'
+has "a shape that changed" "$("$nnc" diff-parameters old.net renamed.net)" '^~ logits\.w +param +f32\[8, 5\]  was f32\[8, 3\]: does not fit; its layer begins anew'
+has "something frozen" "$("$nnc" diff-parameters old.net frozen.net)" '^--init: refuses it: centre\.w is frozen'
+has "a type that changed" "$("$nnc" diff-parameters old.net types.net)" '^~ scale +param +f64\[4\]  was f32\[4\]: converted'
+has "an optimizer that changed" "$("$nnc" diff-parameters old.net momentum.net)" '^[0-9]+ states of the optimizer differ$'
+check_status "-D is for the new one" 1 '^~ logits\.w .* f32\[8, 7\]' "$nnc" diff-parameters old.net same.net -D classes=7
+check_status "one file" 2 'diff-parameters wants two files, OLD and NEW' "$nnc" diff-parameters old.net
+printf 'no header' >torn.safetensors
+check_status "no checkpoint" 3 'cannot read torn.safetensors: it is no safetensors file' "$nnc" diff-parameters torn.safetensors old.net
+check "what a program declares is what its executable has" cmp <("$nnc" check --parameters old.net | sed -n 's/^\([^ ]*\) .* \(f32\[.*\]\).*/\1 \2/p' | sort) \
+  <(./old info --json | python3 -c 'import json, sys
+for v in json.load(sys.stdin)["variables"]: print(v["name"], "%s[%s]" % (v.get("dtype", v.get("type")), ", ".join(map(str, v["shape"]))))' | sort)
+check_status "how many" 0 '^10 parameters: ' "$nnc" check --parameters old.net
+check_status "not without check" 2 '--parameters is for nnc check' "$nnc" --parameters old.net
 summary
