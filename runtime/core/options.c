@@ -77,6 +77,8 @@ static const Option options_table[] = {
      "validate each N steps; 0: after each epoch"},
     {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
      "append a JSON line for each epoch (default: OUT/log.jsonl)"},
+    {"tensorboard", 0, KIND_TEXT, FIELD(tensorboard), NNC_TRAIN, 0, "DIR",
+     "write the numbers of the log to DIR for TensorBoard, too"},
     {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, NULL,
      "do not stop when the loss is not finite"},
     {"check-numerics", 0, KIND_FLAG, FIELD(check_numerics), NNC_TRAIN, 0, NULL,

@@ -1,4 +1,4 @@
-/* Times: see clock.h. What is no time of one thread is CLOCK_MONOTONIC. */
+/* Times: see clock.h. Durations are those of CLOCK_MONOTONIC. */
 #include "os/clock.h"
 
 #include <stdlib.h>
@@ -33,4 +33,10 @@ double nnc_seconds_now(void) {
     seconds = last;
   }
   return last = seconds;
+}
+
+double nnc_unix_seconds_now(void) {
+  struct timespec now;
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }

@@ -152,7 +152,7 @@ static int finished(Trainer *trainer) {
   nnc_trainer_say_best(trainer);
   nnc_note(was_saved ? "%s holds step %lld" : "saved %s (step %lld)", trainer->session->checkpoint,
            (long long)trainer->saved_step);
-  return trainer->log.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
+  return trainer->log.has_failed || trainer->events.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
 }
 
 /* What comes between two steps: true when the run ends, with *code. */

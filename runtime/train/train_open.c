@@ -187,6 +187,15 @@ static bool open_log(Trainer *trainer) {
          nnc_log_open(&trainer->log, trainer->log_path, trainer->log_keep_path);
 }
 
+/* A resumed run goes on with the events that are there, whichever checkpoint it has: DIR is of this run. */
+static bool open_events(Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  const nnc_options *options = trainer->options;
+  return !options->tensorboard ||
+         nnc_event_file_open(&trainer->events, options->tensorboard, options->resume != NULL,
+                             position->step, !position->report_is_due);
+}
+
 static const char *resume_path(const Trainer *trainer) {
   const char *given = trainer->options->resume;
   return given && *given ? given : trainer->session->checkpoint;
@@ -282,7 +291,7 @@ static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
          (trainer->total_steps == 0 ||
           nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
          open_folder(trainer) && choose_keep(trainer) && choose_saves(trainer) &&
-         open_log(trainer) && load_weights(trainer, resumed);
+         open_log(trainer) && open_events(trainer) && load_weights(trainer, resumed);
 }
 
 /* What the run holds: the plan is exact, the program itself and its stacks come to it. */
@@ -398,6 +407,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
                        .model = session->model,
                        .options = session->options,
                        .folder_lock = -1,
+                       .events = {.fd = -1},
                        .saved_step = -1};
   trainer->position = (nnc_position){.steps_per_epoch = 1};
   trainer->resumes_own =
@@ -434,6 +444,7 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_tally_close(&trainer->tally);
   nnc_tally_close(&trainer->step_tally);
   nnc_log_close(&trainer->log);
+  nnc_event_file_close(&trainer->events);
   if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
   nnc_folder_unlock(trainer->folder_lock);
   nnc_feed_close(&trainer->train_feed);

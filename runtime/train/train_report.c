@@ -84,6 +84,21 @@ static void write_log_line(FILE *file, void *context) {
   fputc('}', file);
 }
 
+static void write_text(FILE *file, void *context) { fputs(context, file); }
+
+/* The log, and events with the numbers of its line where they are wanted. */
+static void log_report(Trainer *trainer) {
+  char *line = NULL;
+  size_t length;
+  FILE *file = trainer->events.path ? open_memstream(&line, &length) : NULL;
+  if (file) write_log_line(file, trainer);
+  if (file && fclose(file) == 0) {
+    nnc_log_write(&trainer->log, write_text, line);
+    nnc_event_file_write(&trainer->events, line, length);
+  } else nnc_log_write(&trainer->log, write_log_line, trainer);
+  free(line);
+}
+
 static void show_report(Trainer *trainer) {
   double now = nnc_seconds_now();
   bool is_last = trainer->position.step == trainer->total_steps;
@@ -173,7 +188,7 @@ bool nnc_trainer_report(Trainer *trainer) {
   advance_plateaus(trainer);
   nnc_trainer_watch(trainer);
   if (!trainer->is_replay) {
-    nnc_log_write(&trainer->log, write_log_line, trainer);
+    log_report(trainer);
     show_report(trainer);
   }
   nnc_tally_reset(&trainer->tally);

@@ -7,6 +7,7 @@
 #include "data/loader.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
+#include "train/event_file.h"
 #include "train/progress.h"
 #include "train/run_log.h"
 
@@ -56,6 +57,7 @@ typedef struct Trainer {
   int folder_lock;    /* of os/lock.h: one run a folder; -1: none */
   char *log_path;
   nnc_log log;
+  nnc_event_file events; /* of --tensorboard */
   nnc_progress progress;
   double start;   /* nnc_seconds_now() less the seconds of the run before */
   double seconds; /* of training up to the last report */
