@@ -142,6 +142,15 @@ typedef struct nnc_repeat {
   int64_t times;
 } nnc_repeat;
 
+/* Where a value lies in memory, and during which steps of its entry. */
+enum nnc_held_kind { NNC_HELD_VARIABLE, NNC_HELD_INPUT, NNC_HELD_ACTIVATION, NNC_HELD_RESULT };
+typedef struct nnc_held {
+  const char *name;     /* a variable's or an input's; of an activation the path of its node */
+  int64_t begin, bytes; /* from the arena's base */
+  int first, last;      /* steps */
+  int kind;
+} nnc_held;
+
 /* The code of a model for one instruction set. */
 typedef struct nnc_level {
   const char *name;                /* as --arch named it: "native", "x86-64-v3" */
@@ -177,6 +186,9 @@ typedef struct nnc_entry {
                                           * of the loop of a scan */
   int scan_count, loop_count;
   const nnc_repeat *repeats; /* the scans by their numbers, then the task loops */
+  int held_count;
+  /* the plan of memory where the model has a report: of train, or of predict where nothing trains */
+  const nnc_held *held;
 } nnc_entry;
 
 /* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning
@@ -227,6 +239,10 @@ typedef struct nnc_data_set {
   int wrap_tail;  /* 1: the incomplete last batch of training is filled from the start */
   int64_t within; /* of NNC_ORDER_WITHIN: how many examples are shuffled at a time */
 } nnc_data_set;
+
+/* What writes pages about runs (train/report.h): linked only where the model names it. */
+struct nnc_report_writer;
+extern const struct nnc_report_writer nnc_report_writer;
 
 typedef struct nnc_model {
   int abi;              /* NNC_MODEL_ABI */
@@ -293,6 +309,8 @@ typedef struct nnc_model {
   int data_set_count;
   const nnc_data_set *data_sets;
 
+  const struct nnc_report_writer *report; /* NULL: the program writes no pages about its runs */
+
   int64_t batch;
   int64_t epochs; /* 0: `steps` counts */
   int64_t steps;
@@ -301,7 +319,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 15 };
+enum { NNC_MODEL_ABI = 16 };
 
 extern nnc_model nnc_the_model;
 

@@ -6,9 +6,9 @@
 #define NNC_FLAG_NAMES                                                                             \
   "data", "out", "epochs", "steps", "seed", "threads", "device", "resident", "group", "init",      \
       "resume", "schedule", "save-every", "keep", "patience", "best", "confusion", "per-class",    \
-      "wrong", "validate-every", "log", "tensorboard", "keep-going", "check-numerics", "format",   \
-      "count", "json", "all", "ahead", "data-only", "trace", "warmup", "inputs", "eval", "isa",    \
-      "jobs", "batch", "top", "names", "quiet", "help", "version"
+      "wrong", "validate-every", "log", "to", "tensorboard", "report-live", "keep-going",          \
+      "check-numerics", "format", "count", "json", "all", "ahead", "data-only", "trace", "warmup", \
+      "inputs", "eval", "isa", "jobs", "batch", "top", "names", "quiet", "help", "version"
 
 /* The most options of one program. */
 enum { NNC_MAX_OPTIONS = 64 };

@@ -31,18 +31,18 @@ typedef struct Option {
 #define FIELD(field) offsetof(nnc_options, field)
 enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
 enum { TRAINS = NNC_TRAIN | NNC_SWEEP };
-enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_STEP | TIMES };
+enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_STEP | NNC_REPORT | TIMES };
 enum { NNC_MAX_DEVICE = 1023 };
 enum { USES = RUNS | NNC_INFO };
-enum { LOADS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
+enum { LOADS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP | NNC_REPORT };
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
     {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
     {"epochs", 'e', KIND_COUNT, FIELD(epochs), TRAINS, 0, "N",
      "train so many epochs; 0: only initialize and save"},
-    {"steps", 's', KIND_COUNT, FIELD(steps), TRAINS | NNC_STEP | TIMES, 0, "N",
-     "train (or time) so many steps"},
+    {"steps", 's', KIND_COUNT, FIELD(steps), TRAINS | NNC_STEP | NNC_REPORT | TIMES, 0, "N",
+     "train (or time) so many steps (report: of the profile; 0: none)"},
     {"seed", 0, KIND_SEED, FIELD(seed), TRAINS | NNC_PREDICT | NNC_STEP | TIMES, 0, "N",
      "of weights, order and random operators (sweep: a list, 0..3 or 1,7)"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
@@ -54,7 +54,8 @@ static const Option options_table[] = {
     {"group", 0, KIND_COUNT, FIELD(group), TRAINS | NNC_BENCH, 1, "N",
      "small steps that go to the GPU together, at most (default: as many as take 2 ms)"},
     {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
-     "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
+     "start from the tensors of FILE that fit (eval, predict, export, report: the checkpoint to "
+     "use)"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), TRAINS, 0, "[FILE]",
      "continue a checkpoint (default: the one in --out; sweep: the runs that are not done)"},
     {"schedule", 0, KIND_COUNT, FIELD(schedule), TRAINS, 1, "N",
@@ -75,10 +76,14 @@ static const Option options_table[] = {
      "print the N most confidently wrong examples"},
     {"validate-every", 0, KIND_COUNT, FIELD(validate_every), TRAINS, 0, "N",
      "validate each N steps; 0: after each epoch"},
-    {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
-     "append a JSON line for each epoch (default: OUT/log.jsonl)"},
+    {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN | NNC_REPORT, 0, "FILE",
+     "append a JSON line for each epoch (default: OUT/log.jsonl; report: the log of the run)"},
+    {"to", 0, KIND_TEXT, FIELD(to), NNC_REPORT, 0, "FILE",
+     "the page to write (default: OUT/report.html)"},
     {"tensorboard", 0, KIND_TEXT, FIELD(tensorboard), NNC_TRAIN, 0, "DIR",
      "write the numbers of the log to DIR for TensorBoard, too"},
+    {"report-live", 0, KIND_FLAG, FIELD(report_live), NNC_TRAIN, 0, NULL,
+     "write OUT/report.html anew while the run goes on"},
     {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, NULL,
      "do not stop when the loss is not finite"},
     {"check-numerics", 0, KIND_FLAG, FIELD(check_numerics), NNC_TRAIN, 0, NULL,

@@ -22,7 +22,8 @@ enum nnc_command_bit {
   NNC_EXPORT = 32,
   NNC_STEP = 64,
   NNC_PROFILE = 128,
-  NNC_SWEEP = 256
+  NNC_SWEEP = 256,
+  NNC_REPORT = 512
 };
 
 typedef struct nnc_options nnc_options;
@@ -43,15 +44,15 @@ typedef struct nnc_interval {
 
 struct nnc_options {
   const nnc_command *command;
-  const char *data, *out, *init, *log, *format, *inputs, *trace, *isa,
-      *tensorboard;   /* NULL: not given */
+  const char *data, *out, *init, *log, *format, *inputs, *trace, *isa, *tensorboard,
+      *to;            /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
       jobs, patience, keep, wrong, batch, top; /* -1: not given; yes is 1 */
   nnc_interval save_every;
   uint64_t seed;
   bool has_seed, quiet, keep_going, check_numerics, json, all, ahead, data_only, eval, best,
-      confusion, per_class, names, help, version;
+      confusion, per_class, names, report_live, help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

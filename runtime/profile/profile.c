@@ -123,7 +123,7 @@ static bool open_profile(nnc_profile *profile, nnc_session *session) {
          make_rows(profile) && take_times(profile);
 }
 
-static void close_profile(nnc_profile *profile) {
+void nnc_profile_close(nnc_profile *profile) {
   nnc_profile_free_tables(profile);
   nnc_trial_close(&profile->trial);
   free(profile->rows);
@@ -243,24 +243,22 @@ static bool show(const nnc_profile *profile) {
   return !options->trace || nnc_profile_write_trace(profile, options->trace);
 }
 
-static bool profile_model(nnc_session *session) {
-  nnc_profile profile;
-  bool good = open_profile(&profile, session) &&
-              nnc_speed_measure(session->device, session->model, session->threads, &profile.speed);
-  if (good) {
-    run_steps(&profile);
-    profile.mark_seconds = time_mark(&profile);
-    good = !profile.trial.has_failed && nnc_profile_tabulate(&profile) && show(&profile);
-  }
-  close_profile(&profile);
-  return good;
+bool nnc_profile_measure(nnc_profile *profile, nnc_session *session) {
+  bool good = open_profile(profile, session) &&
+              nnc_speed_measure(session->device, session->model, session->threads, &profile->speed);
+  if (!good) return false;
+  run_steps(profile);
+  profile->mark_seconds = time_mark(profile);
+  return !profile->trial.has_failed && nnc_profile_tabulate(profile);
 }
 
 int nnc_profile_command(const nnc_options *options) {
   nnc_session session;
   if (options->trace && !nnc_profile_check_trace(options->trace)) return NNC_EXIT_FAILURE;
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
-  bool good = profile_model(&session);
+  nnc_profile profile;
+  bool good = nnc_profile_measure(&profile, &session) && show(&profile);
+  nnc_profile_close(&profile);
   nnc_session_close(&session);
   return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
 }

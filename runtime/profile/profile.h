@@ -8,6 +8,8 @@
 #ifndef NNC_PROFILE_H
 #define NNC_PROFILE_H
 
+#include <stdio.h>
+
 #include "core/speed.h"
 #include "profile/trial.h"
 
@@ -71,6 +73,10 @@ typedef struct nnc_profile {
 
 int nnc_profile_command(const nnc_options *options); /* an nnc_exit */
 
+/* As many steps as --steps says; false after a message, and nnc_profile_close is fine then too. */
+bool nnc_profile_measure(nnc_profile *profile, nnc_session *session);
+void nnc_profile_close(nnc_profile *profile);
+
 /* The tables from the rows' times; false after a message. */
 bool nnc_profile_tabulate(nnc_profile *profile);
 void nnc_profile_free_tables(nnc_profile *profile);
@@ -80,6 +86,8 @@ static inline double nnc_profile_bound(const nnc_profile_row *row) {
 }
 
 void nnc_profile_print(const nnc_profile *profile);
+/* A section of a page (report/page.h). */
+void nnc_profile_put_page(FILE *file, const nnc_profile *profile);
 void nnc_profile_print_json(const nnc_profile *profile);
 /* Whether the file may be written, and writing it; both false after a message. */
 bool nnc_profile_check_trace(const char *path);

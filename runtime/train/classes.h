@@ -48,6 +48,22 @@ typedef struct nnc_class_scores {
 nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class, nnc_ranked *room);
 double nnc_classes_accuracy(const nnc_classes *classes);
 
+/* The name that the data give the class, else its number. */
+enum { NNC_CLASS_NAME = 256 };
+const char *nnc_class_name(const nnc_classes *classes, int64_t class, char name[NNC_CLASS_NAME]);
+
+/* A matrix of more classes is too wide to be read: then its most frequent mistakes are shown. */
+enum { NNC_WIDEST_MATRIX = 24, NNC_MOST_MISTAKES = 30 };
+typedef struct nnc_mistake {
+  int64_t label, guess, count;
+} nnc_mistake;
+/* The greatest count that comes after `last` in the order of counts, the greatest first, then of classes; 0: there is none. */
+nnc_mistake nnc_next_mistake(const nnc_classes *classes, nnc_mistake last);
+
+/* Gives each class to the sink, then the mean of all (-1) and that by support (-2). False: no memory. */
+typedef void nnc_scores_sink(void *context, int64_t class, const nnc_class_scores *scores);
+bool nnc_visit_scores(const nnc_classes *classes, nnc_scores_sink *sink, void *context);
+
 /* classes_text.c: tables, or members of an open JSON object, as the options say; false: no memory. */
 bool nnc_classes_print(const nnc_classes *classes, const nnc_data *data);
 bool nnc_classes_put_json(const nnc_classes *classes, const nnc_data *data);

@@ -9,8 +9,6 @@
 #include "os/printable.h"
 #include "train/classes.h"
 
-enum { WIDEST_TABLE = 24, MOST_MISTAKES = 30, NAME_BYTES = 256 };
-
 /* NULL: it has none. */
 static const char *given_name(const nnc_classes *classes, int64_t class) {
   const nnc_session *session = classes->session;
@@ -19,10 +17,10 @@ static const char *given_name(const nnc_classes *classes, int64_t class) {
   return names && names->strings && class < names->count ? names->strings[class] : NULL;
 }
 
-static const char *class_name(const nnc_classes *classes, int64_t class, char name[NAME_BYTES]) {
+const char *nnc_class_name(const nnc_classes *classes, int64_t class, char name[NNC_CLASS_NAME]) {
   const char *given = given_name(classes, class);
-  if (given) snprintf(name, NAME_BYTES, "%s", nnc_printable(given));
-  else snprintf(name, NAME_BYTES, "%lld", (long long)class);
+  if (given) snprintf(name, NNC_CLASS_NAME, "%s", nnc_printable(given));
+  else snprintf(name, NNC_CLASS_NAME, "%lld", (long long)class);
   return name;
 }
 
@@ -32,9 +30,9 @@ static int64_t count_of(const nnc_classes *classes, int64_t label, int64_t guess
 
 /* Columns that the longest name takes, and the largest number. */
 static int name_width(const nnc_classes *classes, int least) {
-  char name[NAME_BYTES];
+  char name[NNC_CLASS_NAME];
   for (int64_t i = 0; i < classes->count; i++) {
-    int width = nnc_progress_width(class_name(classes, i, name));
+    int width = nnc_progress_width(nnc_class_name(classes, i, name));
     if (width > least) least = width;
   }
   return least;
@@ -49,52 +47,49 @@ static void put_padded(const char *text, int width, bool is_left) {
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static void print_matrix(const nnc_classes *classes) {
-  char name[NAME_BYTES];
+  char name[NNC_CLASS_NAME];
   int first = name_width(classes, 4), width = name_width(classes, 6);
   puts("\ntrue class, and what it was taken for:");
   printf("%*s", first, "");
   for (int64_t guess = 0; guess < classes->count; guess++) {
     putchar(' ');
-    put_padded(class_name(classes, guess, name), width, false);
+    put_padded(nnc_class_name(classes, guess, name), width, false);
   }
   putchar('\n');
   for (int64_t label = 0; label < classes->count; label++) {
-    put_padded(class_name(classes, label, name), first, true);
+    put_padded(nnc_class_name(classes, label, name), first, true);
     for (int64_t guess = 0; guess < classes->count; guess++)
       printf(" %*lld", width, (long long)count_of(classes, label, guess));
     putchar('\n');
   }
 }
 
-typedef struct Mistake {
-  int64_t label, guess, count;
-} Mistake;
-
-/* The greatest count that comes after `last` in the order of counts, the greatest first, then of classes. */
-static Mistake next_mistake(const nnc_classes *classes, Mistake last) {
-  Mistake best = {.count = 0};
+nnc_mistake nnc_next_mistake(const nnc_classes *classes, nnc_mistake last) {
+  nnc_mistake best = {.count = 0};
   for (int64_t label = 0; label < classes->count; label++)
     for (int64_t guess = 0; guess < classes->count; guess++) {
       int64_t count = count_of(classes, label, guess);
       bool is_later = count < last.count ||
                       (count == last.count &&
                        (label > last.label || (label == last.label && guess > last.guess)));
-      if (label != guess && is_later && count > best.count) best = (Mistake){label, guess, count};
+      if (label != guess && is_later && count > best.count)
+        best = (nnc_mistake){label, guess, count};
     }
   return best;
 }
 
 /* Of a matrix that is too wide to be read. */
 static void print_mistakes(const nnc_classes *classes) {
-  char label[NAME_BYTES], guess[NAME_BYTES];
-  Mistake mistake = {.count = INT64_MAX};
+  char label[NNC_CLASS_NAME], guess[NNC_CLASS_NAME];
+  nnc_mistake mistake = {.count = INT64_MAX};
   printf("\nthe most frequent mistakes of %lld classes (--json has the whole table):\n",
          (long long)classes->count);
-  for (int i = 0; i < MOST_MISTAKES; i++) {
-    mistake = next_mistake(classes, mistake);
+  for (int i = 0; i < NNC_MOST_MISTAKES; i++) {
+    mistake = nnc_next_mistake(classes, mistake);
     if (mistake.count == 0) break;
     printf("%8lld  %s taken for %s\n", (long long)mistake.count,
-           class_name(classes, mistake.label, label), class_name(classes, mistake.guess, guess));
+           nnc_class_name(classes, mistake.label, label),
+           nnc_class_name(classes, mistake.guess, guess));
   }
 }
 
@@ -114,10 +109,7 @@ static void add_scores(nnc_class_scores *sum, const nnc_class_scores *scores, do
   sum->support += scores->support;
 }
 
-typedef void ScoresSink(void *context, int64_t class, const nnc_class_scores *scores);
-
-/* Gives each class to the sink, then the mean of all (-1) and that by support (-2). False: no memory. */
-static bool visit_scores(const nnc_classes *classes, ScoresSink *sink, void *context) {
+bool nnc_visit_scores(const nnc_classes *classes, nnc_scores_sink *sink, void *context) {
   nnc_ranked *room = malloc((size_t)classes->examples * sizeof *room + 1);
   nnc_class_scores macro = {0}, weighted = {0};
   if (!room) {
@@ -144,10 +136,10 @@ typedef struct Table {
 
 static void print_class(void *context, int64_t class, const nnc_class_scores *scores) {
   const Table *table = context;
-  char name[NAME_BYTES];
+  char name[NNC_CLASS_NAME];
   print_scores(class == -1   ? "mean"
                : class == -2 ? "by support"
-                             : class_name(table->classes, class, name),
+                             : nnc_class_name(table->classes, class, name),
                table->width, scores);
 }
 
@@ -155,18 +147,19 @@ static bool print_per_class(const nnc_classes *classes) {
   Table table = {classes, name_width(classes, 10)};
   printf("\n%*s %9s %9s %9s %9s %9s %9s\n", -table.width, "class", "precision", "recall", "f1",
          "auc", "average", "support");
-  return visit_scores(classes, print_class, &table);
+  return nnc_visit_scores(classes, print_class, &table);
 }
 
 static void print_wrong(const nnc_classes *classes, const nnc_data *data) {
-  char label[NAME_BYTES], guess[NAME_BYTES];
+  char label[NNC_CLASS_NAME], guess[NNC_CLASS_NAME];
   printf("\nthe most confidently wrong:\n%10s %10s  class, and what it was taken for\n", "number",
          "confidence");
   for (int64_t i = 0; i < classes->wrong_count; i++) {
     const nnc_wrong *wrong = &classes->wrong[i];
     const char *file = nnc_data_row_name(data, wrong->number);
     printf("%10lld %10.6f  %s -> %s", (long long)wrong->number, wrong->confidence,
-           class_name(classes, wrong->label, label), class_name(classes, wrong->guess, guess));
+           nnc_class_name(classes, wrong->label, label),
+           nnc_class_name(classes, wrong->guess, guess));
     if (file) printf("  %s", nnc_printable(file));
     putchar('\n');
   }
@@ -175,7 +168,7 @@ static void print_wrong(const nnc_classes *classes, const nnc_data *data) {
 bool nnc_classes_print(const nnc_classes *classes, const nnc_data *data) {
   const nnc_options *options = classes->options;
   bool good = true;
-  if (options->confusion && classes->count <= WIDEST_TABLE) print_matrix(classes);
+  if (options->confusion && classes->count <= NNC_WIDEST_MATRIX) print_matrix(classes);
   else if (options->confusion) print_mistakes(classes);
   if (options->per_class) good = print_per_class(classes);
   if (options->wrong > 0) print_wrong(classes, data);
@@ -261,7 +254,7 @@ bool nnc_classes_put_json(const nnc_classes *classes, const nnc_data *data) {
   if (options->confusion) put_matrix(classes);
   if (options->per_class) {
     fputs(",\"per_class\":[", stdout);
-    if (!visit_scores(classes, put_scores, (void *)classes)) return false;
+    if (!nnc_visit_scores(classes, put_scores, (void *)classes)) return false;
   }
   if (options->wrong > 0) put_wrong(classes, data);
   return true;

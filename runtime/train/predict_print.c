@@ -38,7 +38,7 @@ static void put_float(double value, bool is_double, bool as_json) {
   fputs(text, stdout);
 }
 
-static const char *class_name(const nnc_predict_column *column, int64_t element) {
+const char *nnc_predict_class_name(const nnc_predict_column *column, int64_t element) {
   if (!column->classes || !column->classes->strings) return NULL;
   double value = nnc_number_get(column->dtype, column->data, element);
   bool is_known = value >= 0 && value < (double)column->classes->count;
@@ -61,7 +61,7 @@ static void put_csv_string(const char *string) {
 }
 
 static void put_element(const nnc_predict_column *column, int64_t element, bool as_json) {
-  const char *name = class_name(column, element);
+  const char *name = nnc_predict_class_name(column, element);
   if (name && as_json) nnc_json_put_string(stdout, name);
   else if (name) put_csv_string(name);
   else if (column->dtype == NNC_I64)
@@ -91,10 +91,8 @@ static void put_nested(const nnc_predict_column *column, int axis, int64_t *elem
 
 /* --- The greatest ---------------------------------------------------------------------------- */
 
-/* The place, within the example, of the greatest value that comes after (`value`, `place`) in the order from the
- * greatest to the least, equal ones by place; what is no number comes last. -1: there is none. */
-static int64_t next_greatest(const nnc_predict_column *column, int64_t first, double value,
-                             int64_t place) {
+int64_t nnc_predict_next_greatest(const nnc_predict_column *column, int64_t first, double value,
+                                  int64_t place) {
   int64_t best = -1;
   double greatest = 0;
   for (int64_t i = 0; i < column->elements; i++) {
@@ -108,13 +106,13 @@ static int64_t next_greatest(const nnc_predict_column *column, int64_t first, do
   return best;
 }
 
-static const char *place_name(const nnc_predict_column *column, int64_t place) {
+const char *nnc_predict_place_name(const nnc_predict_column *column, int64_t place) {
   bool has_names = column->classes && column->classes->strings && place < column->classes->count;
   return has_names ? column->classes->strings[place] : NULL;
 }
 
 static void put_place(const nnc_predict_column *column, int64_t place, bool as_json) {
-  const char *name = place_name(column, place);
+  const char *name = nnc_predict_place_name(column, place);
   if (!name) printf("%lld", (long long)place);
   else if (as_json) nnc_json_put_string(stdout, name);
   else put_csv_string(name);
@@ -126,7 +124,7 @@ static void put_top(const nnc_predict_column *column, int64_t first, bool as_jso
   int64_t place = -1;
   if (as_json) putchar('[');
   for (int64_t i = 0; i < column->top; i++) {
-    place = next_greatest(column, first, value, place);
+    place = nnc_predict_next_greatest(column, first, value, place);
     value = nnc_number_get(column->dtype, column->data, first + place);
     fputs(as_json ? i ? ",{\"class\":" : "{\"class\":" : i ? "," : "", stdout);
     put_place(column, place, as_json);

@@ -28,6 +28,14 @@ nnc_predict_column *nnc_predict_columns(const nnc_session *session, const nnc_en
                                         const nnc_predict_print *print);
 void nnc_predict_columns_free(nnc_predict_column *columns, int count);
 
+/* The name of the class that an element is the number of, and of the class whose value has that place; NULL: none. */
+const char *nnc_predict_class_name(const nnc_predict_column *column, int64_t element);
+const char *nnc_predict_place_name(const nnc_predict_column *column, int64_t place);
+/* The place, within the example that begins at `first`, of the greatest value that comes after (`value`, `place`) in the
+ * order from the greatest to the least, equal ones by place; what is no number comes last. -1: there is none. */
+int64_t nnc_predict_next_greatest(const nnc_predict_column *column, int64_t first, double value,
+                                  int64_t place);
+
 void nnc_predict_print_head(const nnc_predict_print *print, int count,
                             const nnc_predict_column *columns);
 /* Example `row` of the batch; `name`: of the file that it is of, where that is printed. */

@@ -140,6 +140,7 @@ static int interrupted(Trainer *trainer) {
     return trainer->evaluator.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_INTERRUPTED;
   }
   if (!nnc_trainer_save(trainer) || trainer->evaluator.has_failed) return NNC_EXIT_FAILURE;
+  nnc_trainer_follow(trainer, false);
   nnc_note("interrupted; step %lld is saved, --resume continues",
            (long long)trainer->position.step);
   return NNC_EXIT_INTERRUPTED;
@@ -148,6 +149,7 @@ static int interrupted(Trainer *trainer) {
 static int finished(Trainer *trainer) {
   bool was_saved = trainer->saved_step == trainer->position.step;
   if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
+  nnc_trainer_follow(trainer, false);
   nnc_trainer_say_stop(trainer);
   nnc_trainer_say_best(trainer);
   nnc_note(was_saved ? "%s holds step %lld" : "saved %s (step %lld)", trainer->session->checkpoint,

@@ -165,8 +165,20 @@ void nnc_trainer_recover_kept(Trainer *trainer) {
 
 /* ---- what the run says --------------------------------------------------------------------- */
 
+/* Where the program does not keep the best: which it was, unless that is what is saved. */
+static void say_least(const Trainer *trainer) {
+  const nnc_moment *least = &trainer->least;
+  const char *set = trainer->evaluator.count > 0 ? trainer->evaluator.sets[0].name : "train";
+  if (trainer->reports < 2 || least->step == trainer->position.step) return;
+  const char *metric = trainer->model->metric_names[0];
+  nnc_note("best %s.%s %.6g in epoch %lld, step %lld, is not kept; 'save = best(%s.%s)' in the "
+           "program keeps it",
+           set, metric, least->value, (long long)least->epoch, (long long)least->step, set, metric);
+}
+
 void nnc_trainer_say_best(const Trainer *trainer) {
   const nnc_steer *steer = &trainer->session->steer;
+  if (!steer->best_of) say_least(trainer);
   char name[NNC_WATCH_NAME], path[NNC_KEPT_PATH];
   if (steer->best_of && steer->best.count > 0) {
     const nnc_moment *best = &steer->best.items[0];

@@ -19,6 +19,7 @@
 #include "os/memory.h"
 #include "os/message.h"
 #include "os/replace.h"
+#include "train/report.h"
 #include "train/trainer.h"
 
 /* --- Data ----------------------------------------------------------------------------------- */
@@ -196,6 +197,18 @@ static bool open_events(Trainer *trainer) {
                              position->step, !position->report_is_due);
 }
 
+static bool open_page(Trainer *trainer) {
+  if (!trainer->options->report_live) return true;
+  const struct nnc_report_writer *writer = nnc_report_writer_of(trainer->model, "--report-live");
+  if (!writer) return false;
+  if (!trainer->log.is_regular) {
+    nnc_error("--report-live: the page is made of the log, and %s is no file", trainer->log_path);
+    return false;
+  }
+  trainer->page = nnc_path_join(trainer->folder, "report.html");
+  return trainer->page && writer->may_follow(&(nnc_followed_run){.page = trainer->page});
+}
+
 static const char *resume_path(const Trainer *trainer) {
   const char *given = trainer->options->resume;
   return given && *given ? given : trainer->session->checkpoint;
@@ -291,7 +304,8 @@ static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
          (trainer->total_steps == 0 ||
           nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
          open_folder(trainer) && choose_keep(trainer) && choose_saves(trainer) &&
-         open_log(trainer) && open_events(trainer) && load_weights(trainer, resumed);
+         open_log(trainer) && open_events(trainer) && open_page(trainer) &&
+         load_weights(trainer, resumed);
 }
 
 /* What the run holds: the plan is exact, the program itself and its stacks come to it. */
@@ -457,6 +471,7 @@ void nnc_trainer_close(Trainer *trainer) {
   free(trainer->step_metrics);
   free(trainer->folder);
   free(trainer->log_path);
+  free(trainer->page);
   free(trainer->keep_path);
   free(trainer->log_keep_path);
 }

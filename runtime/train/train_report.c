@@ -16,9 +16,10 @@
 #include "core/number.h"
 #include "core/plateau.h"
 #include "data/skipped.h"
+#include "train/report.h"
 
 static const double report_save_interval = 10, save_interval = 600, report_show_interval = 0.25;
-static const double minute = 60;
+static const double minute = 60, page_interval = 2;
 
 int64_t nnc_trainer_examples_per_step(const Trainer *trainer) {
   return trainer->model->train.batch * trainer->model->accumulation;
@@ -166,6 +167,33 @@ void nnc_trainer_watch(Trainer *trainer) {
   nnc_steer_wait(steer, mark);
 }
 
+/* The loss of the first set that is evaluated, else of training. */
+static void note_least(Trainer *trainer) {
+  if (trainer->model->metric_count == 0 || trainer->position.step == 0) return;
+  double loss = trainer->evaluator.count > 0 ? set_metrics(trainer, 0)[0] : trainer->metrics[0];
+  if (trainer->reports++ == 0 || loss < trainer->least.value)
+    trainer->least = (nnc_moment){loss, trainer->position.step, current_epoch(trainer)};
+}
+
+void nnc_trainer_follow(Trainer *trainer, bool goes_on) {
+  const nnc_marks *best = &trainer->session->steer.best;
+  char path[NNC_KEPT_PATH];
+  double now = nnc_seconds_now();
+  if (!trainer->page || (goes_on && now - trainer->page_time < page_interval)) return;
+  nnc_followed_run run = {.page = trainer->page, .log = trainer->log_path, .goes_on = goes_on};
+  if (trainer->session->steer.best_of && best->count > 0) {
+    run.best = nnc_trainer_best_path(trainer, path);
+    run.best_step = best->items[0].step;
+  }
+  if (trainer->saved_step >= 0) {
+    run.last = trainer->session->checkpoint;
+    run.last_step = trainer->saved_step;
+  }
+  if (!trainer->model->report->follow(trainer->session, &run))
+    nnc_warning("the page is not written; training goes on");
+  trainer->page_time = nnc_seconds_now();
+}
+
 void nnc_trainer_begin_period(Trainer *trainer) {
   trainer->period_start = nnc_seconds_now();
   trainer->period_waited = trainer->loader ? nnc_loader_waited(trainer->loader) : 0;
@@ -188,7 +216,9 @@ bool nnc_trainer_report(Trainer *trainer) {
   advance_plateaus(trainer);
   nnc_trainer_watch(trainer);
   if (!trainer->is_replay) {
+    note_least(trainer);
     log_report(trainer);
+    nnc_trainer_follow(trainer, true);
     show_report(trainer);
   }
   nnc_tally_reset(&trainer->tally);

@@ -58,6 +58,10 @@ typedef struct Trainer {
   char *log_path;
   nnc_log log;
   nnc_event_file events; /* of --tensorboard */
+  char *page;            /* of --report-live; NULL: none */
+  double page_time;      /* when it was last written */
+  nnc_moment least;      /* the report of this process with the least loss; step 0: none */
+  int64_t reports;       /* of this process */
   nnc_progress progress;
   double start;   /* nnc_seconds_now() less the seconds of the run before */
   double seconds; /* of training up to the last report */
@@ -109,6 +113,8 @@ int64_t nnc_trainer_examples_per_step(const Trainer *trainer);
 bool nnc_trainer_report(Trainer *trainer);
 /* A period begins, at the start of the run and after each report. */
 void nnc_trainer_begin_period(Trainer *trainer);
+/* The page of --report-live: while the run goes on at most every few seconds, and at its end. */
+void nnc_trainer_follow(Trainer *trainer, bool goes_on);
 /* The running line. */
 void nnc_trainer_show_step(Trainer *trainer);
 

@@ -86,8 +86,9 @@ runtime_allowed() {
     cuda)    echo "abi os core cuda" ;;
     cuda_abi) echo "abi cuda_abi" ;;
     data)    echo "abi os core data" ;;
-    profile) echo "abi os core data profile" ;;
-    train)   echo "abi os core data profile train" ;;
+    report)  echo "abi os core report" ;;
+    profile) echo "abi os core data report profile" ;;
+    train)   echo "abi os core data report profile train" ;;
     *)       echo "unknown" ;;
   esac
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What is told of a run: events for TensorBoard, read back by a reader of our own (tests/lib/event_file.py).
-# Usage: tests/report/run.sh BUILD [--long]; with --long also by TensorBoard's own reader, where $NNC_TENSORBOARD is a
-# Python that has it (python3 -m venv tb && tb/bin/pip install tensorboard).
+# What is told of a run: events for TensorBoard, read back by a reader of our own (tests/lib/event_file.py), and the page of
+# the report, read by page.py.
+# Usage: tests/report/run.sh BUILD [--long]; with --long events are read by TensorBoard's own reader, too, where
+# $NNC_TENSORBOARD is a Python that has it (python3 -m venv tb && tb/bin/pip install tensorboard).
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -9,7 +10,8 @@ root=$PWD
 source tests/lib/check.sh
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 
-check "compile" "$build/bin/nnc" tests/report/made.net --cflags=-O0 -o "$work/made"
+check "compile" "$build/bin/nnc" tests/report/made.net --report-page --cflags=-O0 -o "$work/made"
+cp tests/report/made.net "$work"
 cd "$work" || exit 1
 python3 - <<'DATA'
 import random
@@ -19,6 +21,11 @@ with open("flowers.csv", "w") as file:
     for i in range(60):
         kind = i % 3
         print(f"{kind + random.random():.3f},{random.random() - kind:.3f},{['<b>lily&', 'rose', 'iris'][kind]}", file=file)
+# Pictures of 9 rows of 10 pixels: number i has i everywhere but in the corner.
+with open("pictures.npy", "wb") as file:
+    head = "{'descr': '|u1', 'fortran_order': False, 'shape': (60, 9, 10)}"
+    file.write(b"\x93NUMPY\1\0" + (117).to_bytes(2, "little") + head.ljust(116).encode() + b"\n")
+    file.write(b"".join(bytes([255] + [i] * 89) for i in range(60)))
 DATA
 
 # ---- events ----
@@ -49,6 +56,69 @@ check_status "another file" 1 'the file that is there is no event file' ./made -
 expect "it stays" "$(cat mine/*)" "my own file, which is no event file at all"
 check_status "a folder that cannot be made" 1 'create the folder' ./made --out other --tensorboard flowers.csv/tb
 check_status "not of eval" 2 'is no flag of eval' ./made eval --tensorboard tb
+
+# ---- the page ----
+page() { local name=$1; shift; check "$name" ./made report --quiet --steps 0 "$@"; }
+tells() { check "$1: what the page tells" python3 "$root/tests/report/page.py" "${@:2}"; }
+page "a page" --out one --steps 2
+./made eval --quiet --out one --best --json --confusion --per-class > one/eval.json
+tells "a run" one/report.html one/log.jsonl one/eval.json
+if grep -q '&lt;b&gt;lily&amp;' one/report.html && ! grep -q '<b>lily' one/report.html; then ok; else fail "names are escaped"; fi
+if grep -qE 'value(s are| is) no number' one/report.html; then ok; else fail "NaN is told"; fi
+for words in '0.5 instead of 0.05' 'one/best.safetensors, of step' 'By class' 'const batch = 5'; do
+  if grep -q "$words" one/report.html; then ok; else fail "the page does not say '$words'"; fi
+done
+expect "a prediction" "$(./made predict --quiet --out one --best | head -1 | grep -o '"species_guess":"[^"]*"' | cut -d'"' -f4)" \
+  "$(python3 -c 'import html,re; print(html.unescape(re.search("species_guess: <b>(.*?)</b>", open("one/report.html").read())[1]))')"
+
+page "a run in parts" --out parts --to parts.html
+tells "a run in parts" parts.html parts/log.jsonl
+check "a run that stops" ./made --quiet --out early --epochs 50 --patience 1 --lr 5
+page "a run that stopped" --out early
+tells "a run that stopped" early/report.html early/log.jsonl
+if grep -q 'stopped, since its metric no longer improved' early/report.html; then ok; else fail "it says that the run stopped"; fi
+mkdir bare; cp one/checkpoint.safetensors bare
+page "no log" --out bare
+tells "no log" bare/report.html -
+: > bare/log.jsonl
+page "an empty log" --out bare
+tells "an empty log" bare/report.html -
+mkdir logged; { cat one/log.jsonl; printf '{"epoch":9,"step":5'; } > logged/log.jsonl
+page "no checkpoint, half a line" --out logged
+tells "no checkpoint" logged/report.html one/log.jsonl
+check_status "no data" 0 'no classes and no examples: .*flowers.csv' ./made report --steps 0 --out one --data bare --to nodata.html
+tells "no data" nodata.html one/log.jsonl
+
+# Longer than can be drawn: what is left out is neither the least nor the greatest.
+mkdir long; python3 - <<'LONG'
+import json, math
+with open("long/log.jsonl", "w") as file:
+    for i in range(1, 3001):
+        line = {"epoch": i, "step": 6 * i, "seconds": i / 10, "data_wait": 0.5 + math.sin(i) / 3}
+        for name in ("train/loss", "train/accuracy", "val/loss", "val/accuracy"):
+            line[name] = 5 if i == 1234 else 1e-4 if i == 2345 else 1 / (1 + i / 100) + 0.1 * math.sin(i * len(name))
+        print(json.dumps(line), file=file)
+LONG
+page "3,000 epochs" --out long
+tells "3,000 epochs" long/report.html long/log.jsonl
+at_most "bytes of 3,000 epochs" "$(stat -c %s long/report.html)" 250000
+
+sed 's/val.loss/val\/perplexity/' one/log.jsonl > other.jsonl
+check_status "the log of another model" 1 "other.jsonl is the log of another program: it has 'val/perplexity', which .* does not compute" ./made report --log other.jsonl --out one
+echo '{"step":' > broken.jsonl
+check_status "no log at all" 1 'broken.jsonl:1: no line of a log' ./made report --log broken.jsonl --out one
+check_status "no run" 1 'there is no run in nowhere' ./made report --out nowhere
+echo mine > mine.html
+check_status "a file of the user's" 1 'is no page of HTML' ./made report --out one --to mine.html
+expect "the user's file" "$(cat mine.html)" mine
+
+check "while it trains" ./made --quiet --out live --report-live
+tells "while it trained" live/report.html live/log.jsonl
+if grep -q 'http-equiv="refresh"' live/report.html; then fail "a run that ended reads itself anew"; else ok; fi
+check_status "a log that is no file" 1 'the page is made of the log' ./made --out piped --report-live --log /dev/null
+check "without the report" "$build/bin/nnc" made.net --cflags=-O0 -o plain
+check_status "no writer" 2 "made without its report; 'nnc --report-page made.net'" ./plain report
+check_status "no writer while it trains" 1 'report-live: this program was made without' ./plain --report-live --out plain.out
 
 if [ "${2:-}" = --long ]; then
   python=${NNC_TENSORBOARD:?a Python that has tensorboard}

@@ -32,6 +32,7 @@ typedef struct CompileOptions {
   bool debug;         /* -g: not stripped; the C file is kept, its lines are those of debuggers */
   bool save_temps;    /* the C file is kept beside the executable */
   bool is_static;     /* no shared libraries */
+  bool has_report;    /* the executable writes pages about its runs */
   bool verbose;       /* prints commands before they run, and what the cache gave */
   int jobs;           /* C compilers at a time; 0: one a core */
   bool has_cache;

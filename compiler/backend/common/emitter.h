@@ -25,6 +25,8 @@ void emitter_entries(Emitter *emitter);
 void emitter_mark(Emitter *emitter, int number);
 /* The table of the steps; returns what it adds to the initializer of the nnc_entry. */
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
+/* The same of the plan of memory. */
+const char *emitter_plan_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
 void emitter_host(Emitter *emitter);
 /* The table of the functions; the list of such tables (levels.c). */
 void emitter_level(Emitter *emitter);

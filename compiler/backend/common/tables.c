@@ -234,7 +234,8 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   if (results > 0)
     text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results,
                         name);
-  return arena_printf(arena, "%s%s}", text, emitter_step_table(emitter, name, entry));
+  return arena_printf(arena, "%s%s%s}", text, emitter_step_table(emitter, name, entry),
+                      emitter_plan_table(emitter, name, entry));
 }
 
 /* ---- data sets ---- */
@@ -535,6 +536,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
   code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
   code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
+  if (emitter->options->has_report) code_line(code, ".report = &nnc_report_writer,");
   emit_saves(code, &module->run);
   emit_classes(emitter);
   code_close_list(code);

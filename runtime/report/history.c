@@ -1,0 +1,157 @@
+/* Reading logs: see history.h. */
+#include "report/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json_numbers.h"
+#include "os/message.h"
+
+const nnc_series *nnc_history_find(const nnc_history *history, const char *name) {
+  for (int i = 0; i < history->series_count; i++)
+    if (strcmp(history->series[i].name, name) == 0) return &history->series[i];
+  return NULL;
+}
+
+double nnc_history_value(const nnc_history *history, const char *name, int64_t report) {
+  const nnc_series *series = nnc_history_find(history, name);
+  return series && report >= 0 && report < history->count && series->has[report]
+             ? series->values[report]
+             : NAN;
+}
+
+void nnc_history_free(nnc_history *history) {
+  for (int i = 0; i < history->series_count; i++) {
+    free(history->series[i].name);
+    free(history->series[i].values);
+    free(history->series[i].has);
+  }
+  free(history->series);
+  *history = (nnc_history){0};
+}
+
+/* ---- growing --------------------------------------------------------------------------------- */
+
+static bool resize(nnc_series *series, int64_t from, int64_t to) {
+  double *values = realloc(series->values, (size_t)to * sizeof *values);
+  if (values) series->values = values;
+  bool *has = realloc(series->has, (size_t)to * sizeof *has);
+  if (has) series->has = has;
+  if (!values || !has) return false;
+  memset(has + from, 0, (size_t)(to - from) * sizeof *has);
+  return true;
+}
+
+static bool make_room(nnc_history *history) {
+  if (history->count < history->room) return true;
+  int64_t room = history->room > 0 ? 2 * history->room : 64;
+  for (int i = 0; i < history->series_count; i++)
+    if (!resize(&history->series[i], history->room, room)) return false;
+  history->room = room;
+  return true;
+}
+
+static nnc_series *find_or_add(nnc_history *history, const char *name) {
+  const nnc_series *found = nnc_history_find(history, name);
+  if (found) return &history->series[found - history->series];
+  nnc_series *all =
+      realloc(history->series, ((size_t)history->series_count + 1) * sizeof *history->series);
+  if (!all) return NULL;
+  history->series = all;
+  nnc_series *added = &all[history->series_count++];
+  *added = (nnc_series){.name = strdup(name)};
+  return added->name && resize(added, 0, history->room) ? added : NULL;
+}
+
+static bool add_number(void *context, const char *name, double number) {
+  nnc_history *history = context;
+  nnc_series *series = find_or_add(history, name);
+  if (!series) return false;
+  series->values[history->count] = number;
+  series->has[history->count] = true;
+  return true;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* A step that is not above the one before begins another run: several may have appended to one file. */
+static bool add_line(nnc_history *history, const nnc_json_document *document) {
+  double step = -1;
+  const nnc_json *member = nnc_json_member(document, document->values, "step");
+  if (!member || !nnc_json_number(member, &step) || !(step >= 0)) return false;
+  if (history->count > 0 && step <= nnc_history_value(history, "step", history->count - 1))
+    nnc_history_free(history);
+  if (!make_room(history) || !nnc_json_numbers(document, add_number, history)) return false;
+  history->is_stopped = nnc_json_member(document, document->values, "stopped") != NULL;
+  history->count++;
+  return true;
+}
+
+static bool read_line(nnc_history *history, const char *path, long long number, char *line,
+                      size_t length) {
+  nnc_json_document document;
+  char message[256] = "it has no step";
+  bool good = nnc_json_parse(&document, line, length, message, sizeof message);
+  if (good) {
+    good = add_line(history, &document);
+    nnc_json_free(&document);
+  }
+  if (!good) nnc_error("%s:%lld: no line of a log: %s", path, number, message);
+  return good;
+}
+
+bool nnc_history_read(nnc_history *history, const char *path) {
+  *history = (nnc_history){0};
+  FILE *file = fopen(path, "re");
+  if (!file && errno == ENOENT) return true;
+  char *line = NULL;
+  size_t room = 0;
+  ssize_t length = 0;
+  bool good = file != NULL;
+  for (long long number = 1; good && (length = getline(&line, &room, file)) > 0; number++)
+    if (line[length - 1] == '\n') good = read_line(history, path, number, line, (size_t)length - 1);
+  if (!file || ferror(file)) {
+    nnc_error_system("read", path);
+    good = false;
+  }
+  free(line);
+  if (file) fclose(file); /* only read from */
+  if (!good) nnc_history_free(history);
+  return good;
+}
+
+/* ---- of which program ------------------------------------------------------------------------ */
+
+static bool has_metric(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->metric_count; i++)
+    if (strcmp(model->metric_names[i], name) == 0) return true;
+  return false;
+}
+
+static bool has_set(const nnc_model *model, const char *name, size_t length) {
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strncmp(model->data_sets[i].name, name, length) == 0 &&
+        model->data_sets[i].name[length] == '\0')
+      return true;
+  return length == 5 && strncmp(name, "train", length) == 0;
+}
+
+bool nnc_history_fits(const nnc_history *history, const nnc_model *model, const char *path) {
+  bool has_own = history->count == 0 || model->metric_count == 0;
+  for (int i = 0; i < history->series_count; i++) {
+    const char *name = history->series[i].name, *slash = strchr(name, '/');
+    bool is_metric =
+        slash && strncmp(name, "options/", 8) != 0 && strncmp(name, "skipped/", 8) != 0;
+    if (!is_metric) continue;
+    has_own = true;
+    if (has_metric(model, slash + 1) && has_set(model, name, (size_t)(slash - name))) continue;
+    nnc_error("%s is the log of another program: it has '%s', which %s does not compute", path,
+              name, model->file);
+    return false;
+  }
+  if (!has_own) nnc_error("%s is the log of another program: it has no metrics", path);
+  return has_own;
+}
