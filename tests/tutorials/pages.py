@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tutorials and recipes of docs/ as a reader would: pages.py BUILD WORK [--long] [PAGE...]
+"""Runs README.md, the tutorials and recipes of docs/ as a reader would: pages.py BUILD WORK [--long] [PAGE...]
 
 A page has a folder of its own. Its fenced blocks are taken in their order, by the words after the fence:
 
@@ -22,7 +22,7 @@ import sys
 
 import named_weights
 
-TUTORIALS = ["tutorial-photographs", "tutorial-tables", "tutorial-text", "recipes", "from-pytorch"]
+TUTORIALS = ["tutorial-photographs", "tutorial-tables", "tutorial-text", "recipes", "from-pytorch", "README"]
 # Data that are not drawn: a page's folder of data, and its name where data are found.
 GIVEN = {"tutorial-tables": ("data/wine", "tabular-regression"), "tutorial-text": ("data/tinyshakespeare", "tinyshakespeare")}
 SHARED = ["../shared/data", "../../shared/data"]
@@ -161,7 +161,7 @@ def compiler(build, work, long):
         file.write(f"""#!/usr/bin/env bash
 case "$1" in check|doc|fmt) exec "{build}/bin/nnc" "$@" ;; esac
 level=-O1
-case "$PWD" in */recipes|*/from-pytorch) level=-O0 ;; esac
+case "$PWD" in */recipes|*/from-pytorch) level=-O0 ;; */README) exec "{build}/bin/nnc" "$@" ;; esac
 case "$*" in *--arch=*) level=-O0 ;; esac
 exec "{build}/bin/nnc" --cflags=$level "$@"
 """)
@@ -186,7 +186,10 @@ def main():
                 continue
             os.makedirs(os.path.dirname(os.path.join(folder, here)), exist_ok=True)
             os.symlink(os.path.abspath(there[0]), os.path.join(folder, here))
-        tutorial(f"docs/{name}.md", folder, path)
+        if name == "README":  # a clone that is built
+            for there in ["models", "build"]:
+                os.symlink(os.path.abspath(there) if there == "models" else build, os.path.join(folder, there))
+        tutorial("README.md" if name == "README" else f"docs/{name}.md", folder, path)
     print(f"{passed} passed, {failed} failed")
     return failed > 0 or passed == 0
 
