@@ -70,6 +70,21 @@ if [ $# -eq 0 ]; then
   done
 fi
 
+# Targets that are truth values or integers mean what they mean as floats.
+if [ $# -eq 0 ]; then
+  {
+    echo 'param x : [3] = 0.7 * (f32(arange(3)) - 1)'
+    echo 'truth = arange(3) > 0'
+    echo 'of_floats = binary_cross_entropy(x, f32(truth), positive = 2.0) + binary_cross_entropy(x, f32(truth))'
+    echo 'of_truths = binary_cross_entropy(x, truth, positive = 2.0) + binary_cross_entropy(x, i32(truth))'
+    echo 'loss = 1 + abs(of_floats - of_truths) + maximum(0.1 - of_truths, 0)'
+    echo 'train { minimize = loss, optimizer = sgd, steps = 1 }'
+  } > "$work/truths.net"
+  check "binary_cross_entropy of truth values: build" "$nnc" --cflags=-O0 "$work/truths.net" -o "$work/truths"
+  check "binary_cross_entropy of truth values: train" "$work/truths" train --quiet --out "$work/truths.run"
+  at_most "binary_cross_entropy of truth values" "$(sed -n 's/.*"train\/loss":\([^,}]*\).*/\1/p' "$work/truths.run/log.jsonl")" 1.000001
+fi
+
 [ $# -gt 0 ] || set -- $(cd tests/vectors && ls *.net | sed 's/\.net$//')
 judge() { # GROUP [loop | TYPE]
   local output status counts program=tests/vectors/$1.net

@@ -233,6 +233,20 @@ static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
 }
 
 /* A check of a def on its arguments: fails with the message, and the tensor's place. */
+/* [n, 1] beside [n], as a layer of one unit and its target: which of the two has the axis too many. */
+static void help_extra_axis(Diagnostic *d, Value a, Value b) {
+  if (!value_is_tensor(a) || !value_is_tensor(b)) return;
+  const Shape *first = &a.tensor.node->type.shape, *second = &b.tensor.node->type.shape;
+  const Shape *longer = first->rank > second->rank ? first : second;
+  Shape shortened = *longer;
+  if (first->rank + second->rank != 2 * longer->rank - 1 || longer->dim[longer->rank - 1] != 1)
+    return;
+  shortened.dim[--shortened.rank] = 0;
+  if (shape_equal(shortened, longer == first ? *second : *first))
+    diag_help(d, "[..., 0] behind the %s takes its last axis away, which has one element",
+              longer == first ? "first" : "second");
+}
+
 static Value apply_assert(Elaborator *e, const Bound *bound) {
   Value condition = convert_plain(e, bound->values[0], bound->spans[0]);
   if (condition.kind == VALUE_BOOL && condition.boolean) return value_none();
@@ -251,6 +265,7 @@ static Value apply_assert(Elaborator *e, const Bound *bound) {
                          : i == 3                                      ? "the second"
                                                                        : "the tensor",
                          bound->values[i].tensor.node);
+  help_extra_axis(d, bound->values[2], bound->values[3]);
   return value_error();
 }
 
@@ -276,7 +291,7 @@ static const Builtin builtins_other[] = {
             " Example: y = ones([2, 3])"),
     BUILTIN("creating tensors", apply_full, 0, "full",
             "shape: shape, value: scalar, type: type = none",
-            "A tensor of one value."
+            "A tensor of one value, known at compile time; broadcast(x, shape) repeats a tensor."
             " Example: y = full([2, 3], 0.5)"),
     BUILTIN("creating tensors", apply_arange, 0, "arange",
             "from: int, to: int = none, type: type = none",

@@ -99,6 +99,13 @@ Node *rule_not_not(const Rewrite *rewrite, Node *node) {
   return NULL;
 }
 
+/* Of floats x == x asks whether x is a number. */
+Node *rule_self_compare(const Rewrite *rewrite, Node *node) {
+  if (first(node) != second(node) || dtype_is_float(first(node)->type.dtype)) return NULL;
+  bool holds = node->op == OP_EQ || node->op == OP_LE || node->op == OP_GE;
+  return make_constant(&rewrite->maker, node->type, holds);
+}
+
 Node *rule_abs_neg(const Rewrite *rewrite, Node *node) {
   if (first(node)->op != OP_NEG) return NULL;
   return make_unary(&rewrite->maker, OP_ABS, first(first(node)));
