@@ -1,4 +1,4 @@
-/* Stage `categories(field, ...)`: text to class numbers, from 0, in the sorted order of the
+/* Stage `categories(field, ..., unknown = false)`: text to class numbers, from 0, in the sorted order of the
  * training set's values: by value when all are numbers, else by bytes.  A field of several text
  * columns has classes of its own for each ("field.categories.0", ...). */
 #include <stdlib.h>
@@ -15,7 +15,13 @@
 #include "os/message.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {NULL};
+static const char *const formals[] = {"unknown", NULL};
+static const char other[] = "<unk>"; /* the class of what the training set lacks */
+
+static bool has_other(const DataContext *context) {
+  const nnc_value *value = data_argument(context->call, formals, "unknown");
+  return value && value->number != 0;
+}
 
 static int compare_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -39,10 +45,10 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
   const nnc_dictionary *dictionary = &field->dictionaries[column];
   const int32_t *codes = (const int32_t *)field->values;
   bool *occurs = calloc((size_t)dictionary->count + 1, sizeof *occurs);
-  const char **words = malloc(((size_t)dictionary->count + 1) * sizeof *words);
+  const char **words = malloc(((size_t)dictionary->count + 2) * sizeof *words);
   int result = occurs && words ? 0 : data_fail_memory(context, "categories", dictionary->count * 9);
   int32_t count = 0;
-  bool are_numbers = true;
+  bool are_numbers = true, lacks_other = has_other(context);
   if (result == 0) {
     for (int64_t row = 0; row < table->rows; row++) {
       int32_t code = codes[row * field->width + column];
@@ -53,8 +59,10 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
       double number;
       const char *word = words[count++] = dictionary->words[i];
       are_numbers = are_numbers && data_parse_number(word, (int64_t)strlen(word), &number);
+      lacks_other = lacks_other && strcmp(word, other) != 0;
     }
     qsort(words, (size_t)count, sizeof *words, are_numbers ? compare_numbers : compare_text);
+    if (lacks_other) words[count++] = other;
     char name[256];
     name_column(name, sizeof name, field, column);
     if (nnc_fitted_add_strings(fitted, name, count, words) < 0)
@@ -79,19 +87,23 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
   return 0;
 }
 
-/* class_of[i]: the class of the column's word i, -1 when it has none. */
+/* class_of[i]: the class of the column's word i, -1 when it has none; the last is that of missing values. */
 static bool find_classes(const nnc_dictionary *words, const nnc_fitted_value *classes,
-                         int32_t *class_of) {
+                         bool takes_unknown, int32_t *class_of) {
   nnc_dictionary known = {0};
   bool complete = true;
   for (int64_t i = 0; i < classes->count && complete; i++) {
     const char *name = classes->strings[i];
     complete = nnc_dictionary_add(&known, name, (int64_t)strlen(name), i) >= 0;
   }
+  int32_t code =
+      complete && takes_unknown ? nnc_dictionary_find(&known, other, sizeof other - 1) : -1;
+  int32_t unknown = code < 0 ? -1 : (int32_t)known.lines[code];
   for (int32_t i = 0; complete && i < words->count; i++) {
-    int32_t code = nnc_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
-    class_of[i] = code < 0 ? -1 : (int32_t)known.lines[code];
+    code = nnc_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
+    class_of[i] = code < 0 ? unknown : (int32_t)known.lines[code];
   }
+  class_of[words->count] = unknown;
   nnc_dictionary_free(&known);
   return complete;
 }
@@ -112,14 +124,15 @@ static int apply_column(const DataContext *context, const DataTable *table, Data
   const nnc_dictionary *dictionary = &field->dictionaries[column];
   int32_t *codes = (int32_t *)field->values;
   int32_t *class_of = malloc(((size_t)dictionary->count + 1) * sizeof *class_of);
-  if (!class_of || !find_classes(dictionary, classes, class_of)) {
+  if (!class_of || !find_classes(dictionary, classes, has_other(context), class_of)) {
     free(class_of);
     return data_fail_memory(context, "categories", dictionary->count * 4);
   }
   int result = 0;
   for (int64_t row = 0; row < table->rows && result == 0; row++) {
     int32_t *code = &codes[row * field->width + column], word = *code;
-    if (word < 0)
+    if (word < 0 && class_of[dictionary->count] >= 0) *code = class_of[dictionary->count];
+    else if (word < 0)
       result = data_fail(context,
                          "%s: %s: a value is missing; to make the missing text a class of its "
                          "own, leave it out of csv's missing = [...]",

@@ -63,6 +63,8 @@ struct nnc_stage_class {
   int (*apply)(const DataContext *context, DataTable *table, DataField *field,
                const nnc_fitted *fitted);
   int (*option)(const DataContext *context, nnc_data *data);
+  /* When all tables are there: says how often training reads each example. */
+  int (*sample)(const DataContext *context, nnc_data *data, const DataTable *table);
   const struct DataDiskClass *disk; /* the table's rows stay on disk */
 };
 

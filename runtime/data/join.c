@@ -29,6 +29,8 @@ static bool is_same_choice(const nnc_call *a, const nnc_call *b) {
     const nnc_value *x = data_argument(a, a->stage->formals, a->stage->formals[i]);
     const nnc_value *y = data_argument(b, b->stage->formals, a->stage->formals[i]);
     if ((x ? x->number : 0) != (y ? y->number : 0)) return false;
+    const char *p = x && x->string ? x->string : "", *q = y && y->string ? y->string : "";
+    if (strcmp(p, q) != 0) return false;
   }
   return true;
 }
@@ -47,7 +49,7 @@ static int check_alike(const DataContext *context, const DataTable *first, const
                        bool are_alike) {
   const char *one = first_batched(first), *other = first_batched(table);
   if (!are_alike)
-    return data_fail(context, "%s and %s must go through the same split and shuffle stages", one,
+    return data_fail(context, "%s and %s must go through the same stages that choose rows", one,
                      other);
   if (first->loaded == table->loaded) return 0;
   return data_fail(context, "%s has %lld examples, but %s has %lld", one, (long long)first->loaded,

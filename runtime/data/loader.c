@@ -20,6 +20,7 @@
 #include "data/call.h"
 #include "data/read.h"
 #include "data/rows.h"
+#include "data/sampling.h"
 #include "data/set.h"
 #include "data/table.h"
 #include "data/visit.h"
@@ -41,6 +42,7 @@ struct nnc_loader {
   nnc_loader_options options;
   int64_t batches;  /* in an epoch */
   uint32_t *order;  /* of the epoch being prepared; NULL: no shuffling */
+  uint32_t *drawn;  /* for drawing examples; NULL: each comes once */
   DataNear near;    /* how far examples move; of `pieces` */
   uint32_t *pieces; /* of the set, in the epoch's order; NULL: all examples are shuffled at once */
   uint32_t *picked; /* the examples of a batch that wraps; NULL when none does */
@@ -99,7 +101,10 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   int64_t total = loader->data->count, size = loader->options.batch;
   if (loader->order && place->ordered_epoch != place->epoch) {
     uint64_t stream = DATA_STREAM_EPOCH + (uint64_t)place->epoch;
-    if (loader->pieces)
+    if (loader->drawn)
+      loader->data->sampling->order(loader->data->sampling, loader->options.seed, stream,
+                                    loader->drawn, loader->order);
+    else if (loader->pieces)
       data_near_permutation(loader->options.seed, stream, &loader->near, loader->pieces,
                             loader->order);
     else data_permutation(loader->options.seed, stream, total, loader->order);
@@ -200,6 +205,10 @@ static bool allocate(nnc_loader *loader) {
     loader->order = malloc((size_t)total * sizeof *loader->order);
     if (!loader->order) return false;
   }
+  if (loader->options.shuffle && loader->data->sampling) {
+    loader->drawn = malloc((size_t)total * sizeof *loader->drawn);
+    if (!loader->drawn) return false;
+  }
   if (loader->options.shuffle && loader->options.within > 0) {
     loader->near = data_near(total, loader->options.within);
     loader->pieces = malloc((size_t)loader->near.pieces * sizeof *loader->pieces);
@@ -213,6 +222,7 @@ static bool allocate(nnc_loader *loader) {
 static void release(nnc_loader *loader) {
   free(loader->order);
   free(loader->pieces);
+  free(loader->drawn);
   free(loader->picked);
   free(loader->ring);
   free(loader->input_bytes);

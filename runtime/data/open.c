@@ -375,6 +375,17 @@ static int files_wanted(const nnc_data *data, const DataTable *table) {
   return needed;
 }
 
+static int sample(Opening *opening, nnc_data *data) {
+  DataContext *context = &opening->context;
+  for (int t = 0; t < data->table_count && !context->is_prediction; t++)
+    for (int c = 1; c < opening->pipelines[t]->call_count; c++) {
+      context->call = &opening->pipelines[t]->calls[c];
+      const struct nnc_stage_class *stage = context->call->stage;
+      if (stage->sample && stage->sample(context, data, &data->tables[t]) < 0) return -1;
+    }
+  return 0;
+}
+
 static int load_all(Opening *opening, nnc_data *data) {
   DataContext *context = &opening->context;
   const char *const *files = context->files;
@@ -395,7 +406,7 @@ static int load_all(Opening *opening, nnc_data *data) {
   if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
   for (int t = 0; t < data->table_count; t++)
     if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
-  if (open_skipped(opening, data) < 0) return -1;
+  if (sample(opening, data) < 0 || open_skipped(opening, data) < 0) return -1;
   return start_workers(opening, data);
 }
 

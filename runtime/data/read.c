@@ -11,6 +11,7 @@
 #include "data/call.h"
 #include "data/class.h"
 #include "data/columns.h"
+#include "data/sampling.h"
 #include "data/scratch.h"
 #include "data/set.h"
 #include "data/skipped.h"
@@ -377,6 +378,7 @@ void nnc_data_close(nnc_data *data) {
   if (!data) return;
   data_workers_close(data->workers);
   nnc_skipped_close(data->skipped);
+  if (data->sampling) data->sampling->close(data->sampling);
   for (int t = 0; t < data->table_count; t++) data_table_free(&data->tables[t]);
   free(data->tables);
   free(data->fields);

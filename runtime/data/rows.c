@@ -46,6 +46,15 @@ void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *o
   exchange(order_key(seed, stream), count, order);
 }
 
+void data_shuffle_part(uint64_t seed, uint64_t stream, uint64_t part, int64_t count,
+                       uint32_t *numbers) {
+  exchange(mix(order_key(seed, stream) ^ mix((part + 1) * golden)), count, numbers);
+}
+
+double data_order_fraction(uint64_t seed, uint64_t stream) {
+  return (double)(mix(order_key(seed, stream) ^ golden) >> 11) * 0x1p-53;
+}
+
 DataNear data_near(int64_t count, int64_t within) {
   enum { PLACES = 16 };
   DataNear near = {.count = count, .length = within >= PLACES ? within / PLACES : 1};
@@ -57,14 +66,13 @@ DataNear data_near(int64_t count, int64_t within) {
 void data_near_permutation(uint64_t seed, uint64_t stream, const DataNear *near, uint32_t *pieces,
                            uint32_t *order) {
   int64_t done = 0, began = 0;
-  uint64_t key = order_key(seed, stream);
   data_permutation(seed, stream, near->pieces, pieces);
   for (int64_t p = 0; p < near->pieces; p++) {
     int64_t first = pieces[p] * near->length;
     for (int64_t i = first; i < first + near->length && i < near->count; i++)
       order[done++] = (uint32_t)i;
     if ((p + 1) % near->at_once != 0 && p + 1 < near->pieces) continue;
-    exchange(mix(key ^ (uint64_t)(p + 1) * golden), done - began, order + began);
+    data_shuffle_part(seed, stream, (uint64_t)p, done - began, order + began);
     began = done;
   }
   NNC_ASSERT(done == near->count);

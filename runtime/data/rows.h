@@ -9,6 +9,12 @@
 
 void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order);
 
+/* Shuffles some numbers; another `part` of the same order is shuffled otherwise. */
+void data_shuffle_part(uint64_t seed, uint64_t stream, uint64_t part, int64_t count,
+                       uint32_t *numbers);
+/* From 0 to below 1, drawn for the order. */
+double data_order_fraction(uint64_t seed, uint64_t stream);
+
 /* A permutation that keeps near what is near: the examples are cut into pieces of the same length (the last
  * may be shorter), the pieces are permuted, and the examples of some pieces at a time. */
 typedef struct DataNear {

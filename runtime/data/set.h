@@ -19,8 +19,9 @@ struct nnc_data {
   const nnc_model *model;
   struct DataWorkers *workers; /* NULL: no rows are made */
   bool always_draws; /* outside of training too: the set that is read there has the stages itself */
-  nnc_skipped *skipped; /* rows that were left out; NULL: none may be */
-  int prefetch;         /* -1: no prefetch stage */
+  nnc_skipped *skipped;          /* rows that were left out; NULL: none may be */
+  int prefetch;                  /* -1: no prefetch stage */
+  struct DataSampling *sampling; /* how often training reads an example; NULL: once an epoch */
 };
 
 #endif

@@ -40,13 +40,17 @@
 /* STAGE(name, what it acts on: one of the kinds) */
 #define DATA_STAGES(STAGE)                                                                         \
   STAGE(split, GIVES_ROWS)                                                                         \
+  STAGE(fold, GIVES_ROWS)                                                                          \
   STAGE(shuffle, GIVES_ROWS)                                                                       \
+  STAGE(balance, GIVES_ROWS)                                                                       \
+  STAGE(weigh, GIVES_ROWS)                                                                         \
   STAGE(batch, GIVES_ROWS)                                                                         \
   STAGE(prefetch, GIVES_ROWS)                                                                      \
   STAGE(on_disk, GIVES_FILES)                                                                      \
   STAGE(standardize, GIVES_NUMBERS)                                                                \
   STAGE(impute, GIVES_NUMBERS)                                                                     \
   STAGE(categories, GIVES_TEXT)                                                                    \
+  STAGE(hash, GIVES_TEXT)                                                                          \
   STAGE(resize, GIVES_PICTURES)                                                                    \
   STAGE(center_crop, GIVES_PICTURES)                                                               \
   STAGE(random_crop, GIVES_PICTURES)                                                               \

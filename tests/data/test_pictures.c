@@ -379,7 +379,7 @@ static void test_a_part_of_pictures_beside_one_of_a_table(void **state) {
     nnc_data_close(data);
   }
   expect_failure(&model, "shifted", &entry,
-                 "x and y must go through the same split and shuffle stages");
+                 "x and y must go through the same stages that choose rows");
   nnc_fitted_free(&fitted);
 }
 

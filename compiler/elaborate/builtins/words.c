@@ -396,9 +396,24 @@ const Builtin builtins_words[] = {
            "target [2 words + 2, bits], mask [2 words + 2, 1]  (Graves et al. 2014)."
            " Example: data test { source, target, mask = copy_task(6, 8) }"),
 
-    STAGE("split", "split(from, to, seed = 0)",
-          "The part [from, to) of a fixed random permutation of the rows."
+    STAGE("split", "split(from, to, seed = 0, by = FIELD)",
+          "The part [from, to) of a fixed random permutation of the rows; with `by` each part has "
+          "the "
+          "same share of every value of the field."
           " Example: data test { x = npy(\"x.npy\") | split(0.8, 1) }"),
+    STAGE(
+        "fold", "fold(number, of = 5, seed = 0, by = FIELD)",
+        "Cross-validation: the rows are cut into `of` random parts; data train takes all but the "
+        "one of that number, every other set that one. With `by` each has the same share of every "
+        "value of the field."
+        " Example: data train { x, label = npy(\"x.npy\", \"label.npy\") | fold(0, of = 10, by = "
+        "label) }"),
+    STAGE("balance", "balance(FIELD)",
+          "In data train: all values of the field, as classes, are read equally often."
+          " Example: data train { x, label = npy(\"x.npy\", \"label.npy\") | balance(label) }"),
+    STAGE("weigh", "weigh(FIELD)",
+          "In data train: an example is read as often as the field says, a weight of 0 or more."
+          " Example: data train { x, label = npy(\"x.npy\", \"label.npy\") | weigh(label) }"),
     STAGE("shuffle", "shuffle(seed = 0)",
           "A fixed random order."
           " Example: data test { x = npy(\"x.npy\") | shuffle(7) }"),
@@ -408,8 +423,14 @@ const Builtin builtins_words[] = {
     STAGE("impute", "impute(field, ..., with = \"mean\")",
           "Missing values become the column's mean, \"median\" or a number."
           " Example: data train { x = csv(\"x.csv\") | impute(x, with = \"median\") }"),
-    STAGE("categories", "categories(field, ...)",
-          "Texts as class numbers, in the sorted order of the training set's."
+    STAGE(
+        "hash", "hash(field, ..., buckets = COUNT)",
+        "Texts as class numbers below COUNT, by a hash of each: for more values than one can list."
+        " Example: data train { x, label = csv(\"x.csv\") | hash(label, buckets = 10) }"),
+    STAGE("categories", "categories(field, ..., unknown = false)",
+          "Texts as class numbers, in the sorted order of the training set's; with `unknown` one "
+          "class "
+          "more for all others and for missing values."
           " Example: data train { x, label = csv(\"x.csv\") | categories(label) }"),
     STAGE("resize", "resize(size) | resize(height, width)",
           "Scales a picture: its shorter side to `size`, or to the size that is given."

@@ -167,6 +167,7 @@ void data_check(Elaborator *e) {
     if (complete) warn_unused_fields(e, set);
     check_batch_stage(e, set);
     data_check_values(e, set);
+    data_check_choices(e, set);
   }
   data_check_fit(e, train);
   data_check_overlap(e);

@@ -45,11 +45,13 @@ const DataPipeline *data_find_pipeline(const DataSet *set, const char *field);
 /* A stage that learns says in another set again what `data train` says of the field. */
 void data_check_repeated(Elaborator *e, const DataSet *train, const DataCall *call,
                          const char *field);
-/* The next split or shuffle from call *at on, which moves; NULL: there is none. */
+/* The next split, fold or shuffle from call *at on, which moves; NULL: there is none. */
 const DataCall *data_next_choice(const DataPipeline *pipeline, int *at);
 bool data_same_choice(const DataCall *a, const DataCall *b);
 /* Everything about all sets; `train` may be NULL. */
 void data_check_fit(Elaborator *e, const DataSet *train);
+/* Stages that look at a field to choose rows, or to say how often they are read (data_choice.c). */
+void data_check_choices(Elaborator *e, const DataSet *set);
 /* Rows of one source that are in two sets (data_overlap.c). */
 void data_check_overlap(Elaborator *e);
 /* Names the fields of each `standardize` that names none, once the train block is evaluated

@@ -239,19 +239,25 @@ static bool feeds_rows(Elaborator *e, const DataPipeline *pipeline) {
 const DataCall *data_next_choice(const DataPipeline *pipeline, int *at) {
   while (*at < pipeline->call_count) {
     const DataCall *call = &pipeline->calls[(*at)++];
-    if (!strcmp(call->function, "split") || !strcmp(call->function, "shuffle")) return call;
+    if (!strcmp(call->function, "split") || !strcmp(call->function, "shuffle") ||
+        !strcmp(call->function, "fold"))
+      return call;
   }
   return NULL;
 }
 
 bool data_same_choice(const DataCall *a, const DataCall *b) {
   if (!a || !b || a->function != b->function) return a == b;
+  const DataArgument *by = data_find_argument(a, "by"), *its = data_find_argument(b, "by");
   return data_argument_number(a, "from", 0) == data_argument_number(b, "from", 0) &&
          data_argument_number(a, "to", 0) == data_argument_number(b, "to", 0) &&
-         data_argument_number(a, "seed", 0) == data_argument_number(b, "seed", 0);
+         data_argument_number(a, "number", 0) == data_argument_number(b, "number", 0) &&
+         data_argument_number(a, "of", 5) == data_argument_number(b, "of", 5) &&
+         data_argument_number(a, "seed", 0) == data_argument_number(b, "seed", 0) &&
+         (by ? by->value.string : NULL) == (its ? its->value.string : NULL);
 }
 
-/* The first split or shuffle in which two lines differ: of `a`, where it has one. */
+/* The first choice of rows in which two lines differ: of `a`, where it has one. */
 static const DataCall *find_difference(const DataPipeline *a, const DataPipeline *b, bool *of_a) {
   int i = 1, k = 1;
   for (;;) {
@@ -273,7 +279,7 @@ static void check_rows(Elaborator *e, const DataSet *set) {
     if (!call) continue;
     Diagnostic *d = report_error(e, call->span,
                                  "'%s' and '%s' are matched row by row, so they must "
-                                 "go through the same split and shuffle stages",
+                                 "go through the same stages that choose rows",
                                  first->fields[0], pipeline->fields[0]);
     diag_note(d, is_own ? first->span : pipeline->span, "the other line");
     return; /* one line that is wrong may differ from all others */

@@ -89,6 +89,19 @@ static bool judge(Elaborator *e, const Pair *pair, Part x, Part y) {
 
 static bool is_split(const DataCall *call) { return call && !strcmp(call->function, "split"); }
 
+static bool is_fold(const DataCall *call) { return call && !strcmp(call->function, "fold"); }
+
+/* Training takes all folds but one; other sets that one. Only the same one is in no two of them. */
+static bool judge_folds(Elaborator *e, const Pair *pair, const DataCall *x, const DataCall *y) {
+  if (!pair->trains) return false;
+  Part a = {x, 0, 1, 0}, b = {y, 0, 1, 0};
+  Diagnostic *d =
+      report(e, pair, &a, &b, true, "have folds that are not the same: rows are in both");
+  diag_help(
+      d, "fold(0, of = 5) leaves a fold out of 'data train' and is that fold in every other set");
+  return true;
+}
+
 static bool splits_from(const DataPipeline *pipeline, int at) {
   for (; at < pipeline->call_count; at++)
     if (is_split(&pipeline->calls[at])) return true;
@@ -106,6 +119,7 @@ static bool compare_choices(Elaborator *e, const Pair *pair, const DataPipeline 
       if (is_split(x)) last_x = make_part(x), last_y = make_part(y);
       continue;
     }
+    if (is_fold(x) && is_fold(y)) return judge_folds(e, pair, x, y);
     bool x_splits = splits_from(a, before_i), y_splits = splits_from(b, before_k);
     if (!x_splits && !y_splits) return judge(e, pair, last_x, last_y); /* alike to the end */
     /* After rows in different orders, what a split chooses is not known here. */

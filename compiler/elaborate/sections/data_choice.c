@@ -1,0 +1,81 @@
+/* Stages that look at the values of a field: split and fold with `by`, balance and weigh. The field must be
+ * there to be looked at; how often examples are read is said for training alone, and once. */
+#include <string.h>
+#include "elaborate/core/report.h"
+#include "elaborate/sections/data.h"
+
+static bool is_call(const DataCall *call, const char *name) {
+  return strcmp(call->function, name) == 0;
+}
+
+static bool samples(const DataCall *call) {
+  return is_call(call, "balance") || is_call(call, "weigh");
+}
+
+/* A fold's number is below their count. */
+static void check_fold(Elaborator *e, const DataCall *call) {
+  double number = data_argument_number(call, "number", 0), of = data_argument_number(call, "of", 5);
+  if (number < of) return;
+  report_error(e, call->span, "folds are numbered from 0: of %.0f there is none of number %.0f", of,
+               number);
+}
+
+/* One value a row, which an input takes: else it is not loaded. */
+static void check_field(Elaborator *e, const DataPipeline *pipeline, const DataCall *call,
+                        const char *field) {
+  const InputInfo *input = module_find_input(e->module, field);
+  if (!input) {
+    Diagnostic *d = report_error(e, call->span, "'%s' looks at '%s', which feeds no input",
+                                 call->function, field);
+    diag_help(d, "what no input takes is not loaded: input %s : i32[batch]", field);
+    return;
+  }
+  bool is_picture =
+      field == pipeline->fields[0] && (data_gives(pipeline->calls[0].function) & GIVES_PICTURES);
+  bool is_single = input->is_batched && input->type.shape.rank == 1;
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (is_call(&pipeline->calls[c], "on_disk")) {
+      Diagnostic *d = report_error(
+          e, call->span,
+          "'%s' looks at '%s' before training begins, but 'on_disk' leaves it in its file",
+          call->function, field);
+      diag_note(d, pipeline->calls[c].span, "on_disk");
+      return;
+    }
+  if (is_single && !is_picture) return;
+  Diagnostic *d = report_error(e, call->span, "'%s' takes a field of one value a row; '%s' is %s",
+                               call->function, field, type_text(e->arena, input->type));
+  diag_note(d, input->span, "the input");
+}
+
+static void check_sampling(Elaborator *e, const DataSet *set, const DataCall *call,
+                           const DataCall **first) {
+  static const char *const orders[DATA_ORDER_COUNT] = {"", "file", "streams", "within"};
+  if (strcmp(set->name, "train") != 0) {
+    report_error(e, call->span,
+                 "'%s' says how often training reads an example; it stands in 'data train' alone",
+                 call->function);
+  } else if (set->order) {
+    report_error(e, call->span, "'%s' draws from the whole set, which order = %s does not",
+                 call->function, orders[set->order]);
+  } else if (*first) {
+    Diagnostic *d =
+        report_error(e, call->span, "a second stage that says how often an example is read");
+    diag_note(d, (*first)->span, "the first");
+  }
+  *first = call;
+}
+
+void data_check_choices(Elaborator *e, const DataSet *set) {
+  const DataCall *first = NULL;
+  for (int p = 0; p < set->pipeline_count; p++) {
+    const DataPipeline *pipeline = &set->pipelines[p];
+    for (int c = 1; c < pipeline->call_count; c++) {
+      const DataCall *call = &pipeline->calls[c];
+      const DataArgument *by = data_find_argument(call, samples(call) ? "field" : "by");
+      if (is_call(call, "fold")) check_fold(e, call);
+      if (samples(call)) check_sampling(e, set, call, &first);
+      if (by) check_field(e, pipeline, call, by->value.string);
+    }
+  }
+}
