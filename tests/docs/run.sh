@@ -103,7 +103,7 @@ with_all_inputs() { # LINE
   for name in x label image sequence video; do
     grep -qE "[{,;] *$name *[,=]" <<<"$line" || { names+=", $name"; files+=", \"$name.npy\""; }
   done
-  stages=$(grep -oE '\| (split|shuffle)\([^)]*\)' <<<"$line")
+  stages=$(grep -oE '\| (split|fold|shuffle)\([^)]*\)' <<<"$line")
   [ -z "$names" ] && { echo "$line"; return; }
   echo "${line% \}}; ${names#, } = npy(${files#, }) $stages }"
 }

@@ -406,8 +406,7 @@ const Builtin builtins_words[] = {
         "Cross-validation: the rows are cut into `of` random parts; data train takes all but the "
         "one of that number, every other set that one. With `by` each has the same share of every "
         "value of the field."
-        " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") | fold(0, of = 10, by = "
-        "label) }"),
+        " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") | fold(0, of = 10) }"),
     STAGE("balance", "balance(FIELD)",
           "In data train: all values of the field, as classes, are read equally often."
           " Example: data train { x, label = npy(\"x.npy\", \"label.npy\") | balance(label) }"),
