@@ -72,7 +72,7 @@ static void put_work(FILE *file, const nnc_entry *entry, const nnc_variable *var
     return;
   }
   double flops = layer_flops(entry, name, length);
-  fprintf(file, "<td class=\"n bar\" style=\"--v:%.4f\">%.4g</td>",
+  fprintf(file, "<td class=\"n bar\" style=\"--v:%.4f\">%.6g</td>",
           entry->flops > 0 ? flops / entry->flops : 0, flops * 1e-6);
 }
 
@@ -93,7 +93,7 @@ static void put_steps(FILE *file, const nnc_entry *entry) {
     nnc_page_cell(file, *step->operator_name ? step->operator_name : step->class_name);
     nnc_page_cell(file, step->path);
     nnc_page_cell(file, step->stores);
-    fprintf(file, "<td class=\"n\">%.4g</td><td class=\"n\">%.4g</td>", step->flops * 1e-6,
+    fprintf(file, "<td class=\"n\">%.6g</td><td class=\"n\">%.6g</td>", step->flops * 1e-6,
             step->bytes * 1e-6);
     put_line(file, step->line);
   }

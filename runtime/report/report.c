@@ -236,10 +236,20 @@ static void put_number_pair(FILE *file, const char *name, int64_t number) {
   nnc_page_pair(file, name, text);
 }
 
-static void put_options(FILE *file, const nnc_session *session) {
+/* As the log has them, which is there where a checkpoint may not be. */
+static double option_value(const nnc_report *report, int option) {
+  const nnc_history *history = report->history;
+  char name[NAME];
+  snprintf(name, sizeof name, "options/%s", report->session->model->options[option].name);
+  double value = nnc_history_value(history, name, history->count - 1);
+  return isnan(value) ? report->session->settings.values[option] : value;
+}
+
+static void put_options(FILE *file, const nnc_report *report) {
+  const nnc_model *model = report->session->model;
   char flag[64], name[80], value[40], start[40], text[120];
-  for (int i = 0; i < session->model->option_count; i++) {
-    double own = session->settings.values[i], usual = session->model->options[i].start;
+  for (int i = 0; i < model->option_count; i++) {
+    double own = option_value(report, i), usual = model->options[i].start;
     snprintf(name, sizeof name, "--%s", nnc_setting_flag(i, flag));
     nnc_setting_text(own, value);
     nnc_setting_text(usual, start);
@@ -252,7 +262,9 @@ static void put_options(FILE *file, const nnc_session *session) {
 static void put_checkpoint(FILE *file, const char *name, const nnc_report_file *checkpoint) {
   char text[4200];
   if (!checkpoint->path) return;
-  snprintf(text, sizeof text, "%s, of step %lld", checkpoint->path, (long long)checkpoint->step);
+  snprintf(text, sizeof text, "%s, of step %lld%s", checkpoint->path, (long long)checkpoint->step,
+           checkpoint->is_of_other_source ? ", by another version of the program than the one below"
+                                          : "");
   nnc_page_pair(file, name, text);
 }
 
@@ -265,7 +277,7 @@ static void put_settings(FILE *file, const nnc_report *report) {
   put_checkpoint(file, "best checkpoint", &report->best);
   put_checkpoint(file, "last checkpoint", &report->last);
   nnc_page_pair(file, "log", report->log);
-  put_options(file, session);
+  put_options(file, report);
   snprintf(name, sizeof name, "%llu", (unsigned long long)session->seed);
   nnc_page_pair(file, "seed", name);
   put_number_pair(file, "batch", model->batch);

@@ -11,6 +11,7 @@
 typedef struct nnc_report_file {
   const char *path; /* NULL: there is none */
   int64_t step;
+  bool is_of_other_source; /* the program's text has changed since */
 } nnc_report_file;
 
 typedef struct nnc_report {

@@ -44,13 +44,15 @@ polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round }
 table { border-collapse: collapse; font-size: .87rem; font-variant-numeric: tabular-nums; margin: .4rem 0 .8rem } caption { text-align: left; padding: .3rem 0 }
 th, td { padding: .18rem .6rem .18rem 0; text-align: left; vertical-align: top; font-weight: normal; overflow-wrap: normal }
 td { border-top: 1px solid var(--line) }
-.n { text-align: right }
+.n { text-align: right; white-space: nowrap }
+.charts figure { max-width: 40rem }
 .best td { font-weight: 600 }
 .heat td { text-align: right; padding: .18rem .5rem; background: rgb(var(--heat) / calc(var(--v, 0) * .55)) }
 .heat th { padding: .18rem .5rem; text-align: right }
 .bar { background: linear-gradient(rgb(var(--heat) / .3), rgb(var(--heat) / .3)) no-repeat 0 / calc(var(--v) * 100%) }
 .samples:not(:has(img)) { grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)) }
 .samples img { width: 100%; image-rendering: pixelated; border-radius: 4px; background: var(--line) }
+.text { white-space: pre-wrap }
 .samples figcaption { font-size: .85rem }
 .samples figcaption b { color: var(--fg) }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto;
@@ -58,7 +60,7 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px
 details { margin: .5rem 0 } summary { cursor: pointer; color: var(--c0) }
 @media (max-width: 600px) { body { font-size: 14px; padding: .9rem .7rem 2rem } h1 { font-size: 1.4rem } }
 @media print {
-  body { font-size: 10pt; max-width: none; padding: 0 } figure, tr, .tiles > div { break-inside: avoid }
+  body { font-size: 10pt; max-width: none; padding: 0 } figure, tr, .heat, .tiles > div { break-inside: avoid }
   h2 { break-after: avoid } .charts { grid-template-columns: 1fr 1fr } pre { white-space: pre-wrap }
   * { print-color-adjust: exact } }
 );

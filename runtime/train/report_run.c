@@ -54,8 +54,12 @@ static bool find_files(Writer *writer, const char *folder) {
 }
 
 static nnc_report_file checkpoint_at(const char *path) {
-  if (access(path, F_OK) != 0) return (nnc_report_file){0};
-  return (nnc_report_file){path, nnc_checkpoint_step(path)};
+  nnc_safetensors *file = access(path, F_OK) == 0 ? nnc_safetensors_open(path) : NULL;
+  if (!file) return (nnc_report_file){0};
+  const char *source = nnc_safetensors_metadata(file, "source");
+  bool differs = source && strcmp(source, nnc_the_model.source) != 0;
+  nnc_safetensors_close(file);
+  return (nnc_report_file){path, nnc_checkpoint_step(path), differs};
 }
 
 static bool read_run(Writer *writer, const char *folder) {
@@ -221,8 +225,8 @@ static bool follow(const nnc_session *session, const nnc_followed_run *run) {
   nnc_report report = {.session = session,
                        .history = &history,
                        .log = run->log,
-                       .best = {run->best, run->best_step},
-                       .last = {run->last, run->last_step},
+                       .best = {.path = run->best, .step = run->best_step},
+                       .last = {.path = run->last, .step = run->last_step},
                        .refresh = run->goes_on ? REFRESH : 0};
   bool good = nnc_report_write(&report, run->page);
   nnc_history_free(&history);

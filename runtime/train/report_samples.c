@@ -101,6 +101,7 @@ static void put_elements(Samples *samples, const nnc_tensor *tensor, int64_t cou
   const nnc_fitted_value *names = nnc_fitted_class_names(&samples->session->fitted, tensor->name);
   bool has_words = names && names->strings;
   int64_t most = has_words ? MOST_WORDS : MOST_NUMBERS;
+  fputs("<span class=\"text\">", file);
   for (int64_t i = 0; i < count && i < most; i++) {
     double value = nnc_number_get(tensor->dtype, values, i);
     bool is_known = has_words && value >= 0 && value < (double)names->count;
@@ -110,6 +111,7 @@ static void put_elements(Samples *samples, const nnc_tensor *tensor, int64_t cou
     if (word) nnc_page_text(file, word);
     else fprintf(file, "%.4g", value);
   }
+  fputs("</span>", file);
   if (count > most) fprintf(file, " ... (%lld)", (long long)count);
 }
 

@@ -90,6 +90,22 @@ def check_self_contained(source, page):
     assert 'lang="en"' in source and '<meta charset="utf-8">' in source and "viewport" in source
 
 
+def check_contrast(source):
+    """Texts and lines against what lies behind them, as WCAG 2 counts: at least 4.5 to 1, light and dark."""
+    def light(colour):
+        colour = "".join(2 * c for c in colour) if len(colour) == 3 else colour
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        return sum(w * (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4)
+                   for w, p in zip((0.2126, 0.7152, 0.0722), parts))
+    palettes = [dict(re.findall(r"--([a-z0-9]+): #([0-9a-f]+)", p)) for p in re.findall(r":root \{(.*?)\}", source)][:2]
+    assert len(palettes) == 2 and palettes[0].keys() == palettes[1].keys()
+    for palette in palettes:
+        for name in ("fg", "soft", "c0", "c1", "c2", "c3", "c4", "bad"):
+            for behind in ("bg", "card"):
+                low, high = sorted((light(palette[name]), light(palette[behind])))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (name, behind, palette)
+
+
 def check_pictures(page):
     count = 0
     for image in walk(page.root, "img"):
@@ -200,6 +216,7 @@ def main():
     page = Page(source)
     lines = [] if sys.argv[2] == "-" else [json.loads(line) for line in open(sys.argv[2])]
     check_self_contained(source, page)
+    check_contrast(source)
     pictures = check_pictures(page)
     charts = 0
     if lines:

@@ -83,8 +83,13 @@ tells "no log" bare/report.html -
 : > bare/log.jsonl
 page "an empty log" --out bare
 tells "an empty log" bare/report.html -
+sed 's/spread   = log(accuracy - 0.7)/spread   = log(accuracy - 0.6)/' made.net > changed.net
+check "another version" "$build/bin/nnc" changed.net --report-page --cflags=-O0 -o changed
+check "a page of another version" ./changed report --quiet --steps 0 --out one --to changed.html
+if grep -q 'by another version of the program' changed.html && ! grep -q 'by another version' one/report.html; then ok; else fail "another version is told"; fi
 mkdir logged; { cat one/log.jsonl; printf '{"epoch":9,"step":5'; } > logged/log.jsonl
 page "no checkpoint, half a line" --out logged
+if grep -q '0.5 instead of 0.05' logged/report.html; then ok; else fail "options of the log"; fi
 tells "no checkpoint" logged/report.html one/log.jsonl
 check_status "no data" 0 'no classes and no examples: .*flowers.csv' ./made report --steps 0 --out one --data bare --to nodata.html
 tells "no data" nodata.html one/log.jsonl
@@ -116,8 +121,11 @@ check "while it trains" ./made --quiet --out live --report-live
 tells "while it trained" live/report.html live/log.jsonl
 if grep -q 'http-equiv="refresh"' live/report.html; then fail "a run that ended reads itself anew"; else ok; fi
 check_status "a log that is no file" 1 'the page is made of the log' ./made --out piped --report-live --log /dev/null
-check "without the report" "$build/bin/nnc" made.net --cflags=-O0 -o plain
-check_status "no writer" 2 "made without its report; 'nnc --report-page made.net'" ./plain report
+sed '/save /d' made.net > plain.net
+check "without the report" "$build/bin/nnc" plain.net --cflags=-O0 -o plain
+check_status "the best report at the end" 0 'best val.loss 0.4136.* in epoch 5, step 30, is not kept; .save = best\(val.loss\). in the program keeps it' ./plain --lr 0.5
+check_status "where the best lies" 0 'best val.loss 0.4136.* in epoch 5, step 30: one/best.safetensors' ./made --lr 0.5 --out one
+check_status "no writer" 2 "made without its report; 'nnc --report-page plain.net'" ./plain report
 check_status "no writer while it trains" 1 'report-live: this program was made without' ./plain --report-live --out plain.out
 
 if [ "${2:-}" = --long ]; then
