@@ -105,6 +105,10 @@ with_all_inputs() { # LINE
   done
   stages=$(grep -oE '\| (split|fold|shuffle)\([^)]*\)' <<<"$line")
   [ -z "$names" ] && { echo "$line"; return; }
+  if [[ $line == *" = npy("* ]]; then # further arrays of the same line, which its stages choose rows of as well
+    sed "s/ = npy(\([^)]*\))/$names = npy(\1$files)/" <<<"$line"
+    return
+  fi
   echo "${line% \}}; ${names#, } = npy(${files#, }) $stages }"
 }
 declare -A met=()
