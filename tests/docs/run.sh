@@ -127,8 +127,9 @@ for name in $("$nnc" doc | awk '/^  / { print $1 }'); do
 done
 
 # ---- words that the tables of the pages name ----
-words() { # PAGE: those that begin a row after a line of |---
-  awk '/^\|---/ { inside = 1; next } !/^\|/ { inside = 0 }
+words() { # PAGE: those that begin a row after a line of |---, and the calls that begin an item of a list
+  awk '/^- `[a-z_]+[(`]/ { sub(/: .*/, ""); sub(/ \((one|two|three|any|up to) .*/, ""); sub(/ \((one|two|three|any)\).*/, ""); print }
+       /^\|---/ { inside = 1; next } !/^\|/ { inside = 0 }
        inside { split($0, cells, "|"); print cells[2]; if (cells[2] ~ /^ *$/ || train) print cells[3] }
        /^## Train/ { train = 1 } /^## Definers/ { train = 0 }' "$1" |
     grep -oE '`[a-z_]+[`( ]' | tr -d '`( ' | sort -u
