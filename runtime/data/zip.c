@@ -266,7 +266,7 @@ static int place_entry(const DataContext *context, const DataZip *zip, const Ent
 
 static DataFile *open_entry(const DataContext *context, const DataZip *zip, const Entry *entry,
                             char *name) {
-  int64_t at;
+  int64_t at = 0;
   if (!name || place_entry(context, zip, entry, name, &at) < 0) {
     if (!name) data_fail_memory(context, zip->name, 64);
     free(name);
@@ -317,7 +317,7 @@ static void fail_absent(const DataContext *context, const DataZip *zip, const ch
 DataFile *data_zip_member(const DataContext *context, const DataZip *zip, const char *name,
                           const char *suffix) {
   char *whole = data_path(NULL, name, suffix);
-  Entry entry, found;
+  Entry entry, found = {0};
   int count = 0, result = whole ? 0 : data_fail_memory(context, name, 64);
   for (int64_t at = 0; result >= 0 && (result = next_entry(zip, &at, &entry)) > 0;) {
     bool is_it = (size_t)entry.name_length == strlen(whole) &&

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What is told of a run: events for TensorBoard, read back by a reader of our own (tests/lib/event_file.py), and the page of
 # the report, read by page.py.
-# Usage: tests/report/run.sh BUILD [--long]; with --long events are read by TensorBoard's own reader, too, where
-# $NNC_TENSORBOARD is a Python that has it (python3 -m venv tb && tb/bin/pip install tensorboard).
+# Usage: tests/report/run.sh BUILD [--long]; with --long events are read by TensorBoard's own reader, too, with
+# $NNC_TENSORBOARD, a Python that has it (python3 -m venv tb && tb/bin/pip install tensorboard), and the page is opened in
+# $NNC_BROWSER, Chromium (apt-get install chromium).
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -124,7 +125,7 @@ check_status "a log that is no file" 1 'the page is made of the log' ./made --ou
 sed '/save /d' made.net > plain.net
 check "without the report" "$build/bin/nnc" plain.net --cflags=-O0 -o plain
 check_status "the best report at the end" 0 'best val.loss 0.4136.* in epoch 5, step 30, is not kept; .save = best\(val.loss\). in the program keeps it' ./plain --lr 0.5
-check_status "where the best lies" 0 'best val.loss 0.4136.* in epoch 5, step 30: one/best.safetensors' ./made --lr 0.5 --out one
+check_status "where the best lies" 0 'best val.loss 0.4136.* in epoch 5, step 30: again/best.safetensors' ./made --lr 0.5 --out again
 check_status "no writer" 2 "made without its report; 'nnc --report-page plain.net'" ./plain report
 check_status "no writer while it trains" 1 'report-live: this program was made without' ./plain --report-live --out plain.out
 
@@ -132,6 +133,10 @@ if [ "${2:-}" = --long ]; then
   python=${NNC_TENSORBOARD:?a Python that has tensorboard}
   check "TensorBoard reads it" env PYTHONPATH="$root/tests/lib" "$python" "$root/tests/lib/tensorboard_read.py" tb/parts parts/log.jsonl
   check "TensorBoard reads the first" env PYTHONPATH="$root/tests/lib" "$python" "$root/tests/lib/tensorboard_read.py" one/tb one/log.jsonl
+  for made in one parts early long logged; do
+    [ -e $made/report.html ] || continue
+    check "$made in a browser" python3 "$root/tests/report/browser.py" "${NNC_BROWSER:?Chromium}" $made/report.html
+  done
 fi
 
 summary
