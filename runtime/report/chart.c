@@ -235,6 +235,8 @@ void nnc_chart_put(FILE *file, const nnc_chart *chart) {
   if (plot.lost > 0)
     fprintf(file, "<p class=\"bad\">%lld value%s no number and stand%s nowhere in the curves</p>\n",
             (long long)plot.lost, plot.lost == 1 ? " is" : "s are", plot.lost == 1 ? "s" : "");
+  if (chart->left_out > 0)
+    fprintf(file, "<p class=\"soft\">%d more in the table below</p>\n", chart->left_out);
   fputs("</figure>\n", file);
   free(plot.keeps);
 }

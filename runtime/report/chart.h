@@ -15,6 +15,7 @@ typedef struct nnc_chart {
   int count;
   const nnc_series *lines[NNC_CHART_LINES];
   const char *names[NNC_CHART_LINES]; /* of the lines */
+  int left_out;                       /* for which there was no room */
   int64_t mark;                       /* a report that is pointed out; -1: none */
 } nnc_chart;
 

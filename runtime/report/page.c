@@ -55,11 +55,16 @@ void nnc_page_number(FILE *file, double number) {
   fprintf(file, "<td class=\"n\">%.9g</td>", number);
 }
 
-void nnc_page_head(FILE *file, const char *caption, int count, const char *const *names) {
+void nnc_page_table(FILE *file, const char *class, const char *label) {
   fprintf(file,
           "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
-          "<table><caption>%s</caption>\n<tr>",
-          caption, caption);
+          "<table class=\"%s\">",
+          label, class);
+}
+
+void nnc_page_head(FILE *file, const char *caption, int count, const char *const *names) {
+  nnc_page_table(file, "", caption);
+  fprintf(file, "<caption>%s</caption>\n<tr>", caption);
   for (int i = 0; i < count; i++) {
     bool is_number = names[i][0] == '>';
     fprintf(file, "<th scope=\"col\"%s>", is_number ? " class=\"n\"" : "");

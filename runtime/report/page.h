@@ -20,7 +20,9 @@ void nnc_page_tile(FILE *file, const char *value, const char *what);
 /* The cell of a table, of text or of a number. */
 void nnc_page_cell(FILE *file, const char *text);
 void nnc_page_number(FILE *file, double number);
-/* Its head: the names of the columns; those that begin with '>' are of numbers. */
+/* Begins a table, which scrolls by itself where it is too wide; ended with "</table></div>". */
+void nnc_page_table(FILE *file, const char *class, const char *label);
+/* The same with its head: the names of the columns; those that begin with '>' are of numbers. */
 void nnc_page_head(FILE *file, const char *caption, int count, const char *const *names);
 /* A row of two cells. */
 void nnc_page_pair(FILE *file, const char *name, const char *text);

@@ -139,7 +139,11 @@ static const nnc_series *choose_across(const nnc_history *history) {
 }
 
 static void add_line(nnc_chart *chart, const nnc_series *series, const char *name) {
-  if (!series || chart->count == NNC_CHART_LINES) return;
+  if (!series) return;
+  if (chart->count == NNC_CHART_LINES) {
+    chart->left_out++;
+    return;
+  }
   chart->lines[chart->count] = series;
   chart->names[chart->count++] = name;
 }
@@ -273,7 +277,7 @@ static void put_settings(FILE *file, const nnc_report *report) {
   const nnc_model *model = session->model;
   char name[NNC_MESSAGE];
   nnc_page_section(file, "Settings and files");
-  fputs("<div class=\"wide\"><table>\n", file);
+  nnc_page_table(file, "", "Settings and files");
   put_checkpoint(file, "best checkpoint", &report->best);
   put_checkpoint(file, "last checkpoint", &report->last);
   nnc_page_pair(file, "log", report->log);

@@ -24,9 +24,9 @@ static void put_name(FILE *file, const nnc_classes *classes, int64_t class, cons
 }
 
 static void put_matrix(FILE *file, const nnc_classes *classes) {
-  fputs("<div class=\"wide\"><table class=\"heat\"><caption>Rows: the true class; columns: what it "
-        "was "
-        "taken for; colour: the share of the row</caption>\n<tr><td></td>",
+  nnc_page_table(file, "heat", "True classes and what they were taken for");
+  fputs("<caption>Rows: the true class; columns: what it was taken for; colour: the share of the "
+        "row</caption>\n<tr><td></td>",
         file);
   for (int64_t guess = 0; guess < classes->count; guess++) put_name(file, classes, guess, "col");
   fputs("</tr>\n", file);

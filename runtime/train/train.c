@@ -140,7 +140,6 @@ static int interrupted(Trainer *trainer) {
     return trainer->evaluator.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_INTERRUPTED;
   }
   if (!nnc_trainer_save(trainer) || trainer->evaluator.has_failed) return NNC_EXIT_FAILURE;
-  nnc_trainer_follow(trainer, false);
   nnc_note("interrupted; step %lld is saved, --resume continues",
            (long long)trainer->position.step);
   return NNC_EXIT_INTERRUPTED;
@@ -149,7 +148,6 @@ static int interrupted(Trainer *trainer) {
 static int finished(Trainer *trainer) {
   bool was_saved = trainer->saved_step == trainer->position.step;
   if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
-  nnc_trainer_follow(trainer, false);
   nnc_trainer_say_stop(trainer);
   nnc_trainer_say_best(trainer);
   nnc_note(was_saved ? "%s holds step %lld" : "saved %s (step %lld)", trainer->session->checkpoint,
@@ -209,6 +207,7 @@ int nnc_train_command(const nnc_options *options) {
   if (nnc_trainer_open(&trainer, &session)) {
     if (!options->check_numerics || nnc_trainer_begin_checks(&trainer)) code = run_steps(&trainer);
     nnc_progress_end();
+    if (trainer.has_stepped) nnc_trainer_follow(&trainer, false);
     if (code == NNC_EXIT_FAILURE && trainer.failed_step > 0 && !trainer.checker)
       nnc_trainer_explain(&trainer);
     nnc_trainer_end_checks(&trainer);

@@ -121,6 +121,8 @@ expect "the user's file" "$(cat mine.html)" mine
 check "while it trains" ./made --quiet --out live --report-live
 tells "while it trained" live/report.html live/log.jsonl
 if grep -q 'http-equiv="refresh"' live/report.html; then fail "a run that ended reads itself anew"; else ok; fi
+check_status "a run that fails" 1 'training stops' ./made --quiet --out failed --report-live --lr 1e38 --epochs 40
+if [ -e failed/report.html ] && ! grep -q 'http-equiv="refresh"' failed/report.html; then ok; else fail "a run that failed reads itself anew"; fi
 check_status "a log that is no file" 1 'the page is made of the log' ./made --out piped --report-live --log /dev/null
 sed '/save /d' made.net > plain.net
 check "without the report" "$build/bin/nnc" plain.net --cflags=-O0 -o plain
