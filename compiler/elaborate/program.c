@@ -12,6 +12,7 @@
 #include "elaborate/elaborate.h"
 #include "elaborate/eval/evaluate.h"
 #include "elaborate/sections/data.h"
+#include "elaborate/sections/generate.h"
 #include "elaborate/sections/metrics.h"
 #include "elaborate/sections/predict.h"
 #include "elaborate/sections/steer.h"
@@ -156,7 +157,7 @@ static StatementFunction *const statements[AST_STMT_KINDS] = {
     [AST_PARAM] = variable_declare,   [AST_STATE] = variable_declare,
     [AST_STREAM] = variable_declare,  [AST_STORE] = variable_store,
     [AST_DATA] = data_evaluate,       [AST_TRAIN] = train_evaluate,
-    [AST_PREDICT] = predict_evaluate,
+    [AST_PREDICT] = predict_evaluate, [AST_GENERATE] = generate_evaluate,
 };
 
 /* ---- traces -------------------------------------------------------------------------------- */
@@ -200,10 +201,15 @@ static void find_batch(Elaborator *e) {
   run->batch = symbol->value.integer;
 }
 
-static bool has_predict(const Elaborator *e) {
+static bool has_section(const Elaborator *e, AstStmtKind kind) {
   for (int i = 0; i < e->sections.count; i++)
-    if (e->sections.items[i]->kind == AST_PREDICT) return true;
+    if (e->sections.items[i]->kind == kind) return true;
   return false;
+}
+
+/* Some use of the parameters for single examples, which needs no training. */
+static bool has_predict(const Elaborator *e) {
+  return has_section(e, AST_PREDICT) || has_section(e, AST_GENERATE);
 }
 
 /* A program that only predicts has its parameters from a file. */
@@ -242,6 +248,8 @@ static void trace_prediction(Elaborator *e, const Trace *eval) {
   Trace *trace = trace_program(e, ENTRY_PREDICT, false, true);
   for (int i = 0; i < trace->results.count; i++)
     graph_add_output(trace->region.graph, trace->results.items[i]);
+  generate_build(e, trace);
+  if (!has_section(e, AST_PREDICT)) return;
   e->module->entries[ENTRY_PREDICT] = trace->region.graph;
   if (diagnostics_error_count(e->diagnostics) == 0) predict_build_batch(e, eval, trace);
 }

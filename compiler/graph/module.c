@@ -7,11 +7,11 @@
 #include "support/panic.h"
 
 static const char *const entry_names[ENTRY_COUNT] = {
-    [ENTRY_INIT] = "init",       [ENTRY_HOST] = "host",
-    [ENTRY_TRAIN] = "train",     [ENTRY_ACCUMULATE] = "accumulate",
-    [ENTRY_EVAL] = "eval",       [ENTRY_EVAL_ONE] = "eval_one",
-    [ENTRY_PREDICT] = "predict", [ENTRY_PREDICT_BATCH] = "predict_batch",
-    [ENTRY_FINISH] = "finish",
+    [ENTRY_INIT] = "init",         [ENTRY_HOST] = "host",
+    [ENTRY_TRAIN] = "train",       [ENTRY_ACCUMULATE] = "accumulate",
+    [ENTRY_EVAL] = "eval",         [ENTRY_EVAL_ONE] = "eval_one",
+    [ENTRY_PREDICT] = "predict",   [ENTRY_PREDICT_BATCH] = "predict_batch",
+    [ENTRY_GENERATE] = "generate", [ENTRY_FINISH] = "finish",
 };
 
 const char *entry_name(EntryKind entry) {

@@ -9,6 +9,7 @@
  *   eval_one    the same for a single example (the tail of a data set)
  *   predict     one example; results
  *   predict_batch the same for a batch, where each result follows from its example alone; else NULL
+ *   generate    the logits of what follows the tokens of one example; else NULL
  *   finish      accumulators -> loss and metrics, host scalars, f64 only
  *
  * Host scalars are `scalar` leaves of type f64[].  `t` is the step (from 1), `epoch` the epoch (from
@@ -28,6 +29,7 @@ typedef enum EntryKind {
   ENTRY_EVAL_ONE,
   ENTRY_PREDICT,
   ENTRY_PREDICT_BATCH,
+  ENTRY_GENERATE,
   ENTRY_FINISH,
   ENTRY_COUNT
 } EntryKind;

@@ -61,6 +61,7 @@ static const EntryRules entry_rules[ENTRY_COUNT] = {
                         .stores_streams_only = true},
     [ENTRY_PREDICT] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
     [ENTRY_PREDICT_BATCH] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
+    [ENTRY_GENERATE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
     [ENTRY_FINISH] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
 };
 

@@ -177,7 +177,8 @@ static Graph *mix_graph(const Graph *from, DType narrow, const bool *weak_argume
 
 void pass_mix(Module *module, Diagnostics *diagnostics) {
   static const EntryKind mixed[] = {ENTRY_TRAIN,    ENTRY_ACCUMULATE, ENTRY_EVAL,
-                                    ENTRY_EVAL_ONE, ENTRY_PREDICT,    ENTRY_PREDICT_BATCH};
+                                    ENTRY_EVAL_ONE, ENTRY_PREDICT,    ENTRY_PREDICT_BATCH,
+                                    ENTRY_GENERATE};
   if (!dtype_is_half(module->run.precision)) return;
   for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
     Graph **entry = &module->entries[mixed[i]];

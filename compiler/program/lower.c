@@ -68,7 +68,7 @@ static const Graph *entry_graph(const Module *module, int entry) {
 }
 
 static int64_t entry_batch(const Module *module, EntryKind entry) {
-  bool is_single = entry == ENTRY_EVAL_ONE || entry == ENTRY_PREDICT;
+  bool is_single = entry == ENTRY_EVAL_ONE || entry == ENTRY_PREDICT || entry == ENTRY_GENERATE;
   return is_single ? 1 : module->run.batch;
 }
 

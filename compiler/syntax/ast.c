@@ -13,16 +13,27 @@ const char *ast_operator_text(AstOperator op) {
 
 const char *ast_stmt_kind_text(AstStmtKind kind) {
   static const char *const texts[AST_STMT_KINDS] = {
-      [AST_CONST] = "const",   [AST_INPUT] = "input",
-      [AST_PARAM] = "param",   [AST_STATE] = "state",
-      [AST_STREAM] = "stream", [AST_DATA] = "data",
-      [AST_TRAIN] = "train",   [AST_PREDICT] = "predict",
-      [AST_DEF] = "def",       [AST_OPTIMIZER] = "optimizer",
-      [AST_INIT] = "init",     [AST_SCHEDULE] = "schedule",
-      [AST_EXTERN] = "extern", [AST_ASSIGN] = "assignment",
-      [AST_STORE] = "store",   [AST_FOR] = "for",
-      [AST_IF] = "if",         [AST_RETURN] = "return",
-      [AST_YIELD] = "yield",   [AST_OPTION] = "option",
+      [AST_CONST] = "const",
+      [AST_INPUT] = "input",
+      [AST_PARAM] = "param",
+      [AST_STATE] = "state",
+      [AST_STREAM] = "stream",
+      [AST_DATA] = "data",
+      [AST_TRAIN] = "train",
+      [AST_PREDICT] = "predict",
+      [AST_GENERATE] = "generate",
+      [AST_DEF] = "def",
+      [AST_OPTIMIZER] = "optimizer",
+      [AST_INIT] = "init",
+      [AST_SCHEDULE] = "schedule",
+      [AST_EXTERN] = "extern",
+      [AST_ASSIGN] = "assignment",
+      [AST_STORE] = "store",
+      [AST_FOR] = "for",
+      [AST_IF] = "if",
+      [AST_RETURN] = "return",
+      [AST_YIELD] = "yield",
+      [AST_OPTION] = "option",
   };
   return texts[kind];
 }
@@ -254,6 +265,7 @@ static void print_stmt_parts(Text *out, const AstStmt *stmt, int indent) {
   case AST_DATA:
   case AST_TRAIN:
   case AST_PREDICT:
+  case AST_GENERATE:
     if (stmt->section.name.text) text_printf(out, " %s", stmt->section.name.text);
     print_entries(out, &stmt->section.entries, indent);
     return;

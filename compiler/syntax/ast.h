@@ -248,6 +248,7 @@ typedef enum AstStmtKind {
   AST_DATA,      /* .section, with a name */
   AST_TRAIN,     /* .section */
   AST_PREDICT,   /* .section */
+  AST_GENERATE,  /* .section */
   AST_DEF,       /* .function */
   AST_OPTIMIZER, /* .function */
   AST_INIT,      /* .function */
@@ -283,7 +284,7 @@ struct AstStmt {
       AstExpr *value; /* the initial value; NULL when not written */
     } variable;
     struct {
-      AstName name; /* data train: "train"; text NULL for train and predict */
+      AstName name; /* data train: "train"; text NULL for all other blocks */
       AstEntries entries;
     } section;
     struct {

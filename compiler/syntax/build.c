@@ -66,6 +66,7 @@ AstStmt *build_stmt(Parser *parser, const AstStmt *written) {
   stmt->depth = 1 + visit_stmt_depth(stmt);
   if (stmt->kind == AST_TRAIN) check_entries(parser, &stmt->section.entries, "'train'", 1, 0);
   if (stmt->kind == AST_PREDICT) check_entries(parser, &stmt->section.entries, "'predict'", 0, 1);
+  if (stmt->kind == AST_GENERATE) check_entries(parser, &stmt->section.entries, "'generate'", 0, 0);
   if (stmt->kind == AST_EXTERN) check_entries(parser, &stmt->function.entries, "'extern'", 0, 0);
   return stmt;
 }

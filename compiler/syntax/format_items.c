@@ -81,7 +81,7 @@ static int is_entries_brace(const Items *items, int begin, int brace) {
   int second = item_at(items, begin + 1)->kind;
   int before = item_at(items, brace - 1)->kind;
   if (first == T_DATA) return brace == begin + 2;
-  if (first == T_TRAIN || first == T_PREDICT) return brace == begin + 1;
+  if (first == T_TRAIN || first == T_PREDICT || first == T_GENERATE) return brace == begin + 1;
   if (first == T_PARAMS) return second == T_STRING;
   return first == T_EXTERN && token_is_name(second) && before != ')';
 }

@@ -35,9 +35,9 @@ static int is_hard_word(int kind) { return kind >= T_CONST && kind <= T_PARAM; }
 /* ---- statements that are none ------------------------------------------------------------- */
 
 static const char *const statement_words[] = {
-    "const", "def",      "for",    "if",     "else",   "return",  "yield",
-    "param", "data",     "input",  "state",  "train",  "predict", "optimizer",
-    "init",  "schedule", "stream", "extern", "option",
+    "const", "def",      "for",    "if",     "else",   "return",   "yield",
+    "param", "data",     "input",  "state",  "train",  "predict",  "optimizer",
+    "init",  "schedule", "stream", "extern", "option", "generate",
 };
 
 /* The end of the statement, or the '=' or '<-' in it that stands outside brackets. */
@@ -108,7 +108,7 @@ static int expression_statement(Error e) {
 /* train on a line of its own */
 static int blockless_section(Error e) {
   const Token *first = e->tokens[e->start];
-  int is_section = first->kind == T_TRAIN || first->kind == T_PREDICT;
+  int is_section = first->kind == T_TRAIN || first->kind == T_PREDICT || first->kind == T_GENERATE;
   if (!is_section || e->at != e->start + 1 || !is_end(e->found->kind)) return 0;
   diag_error(e->parser->diagnostics, first->span, "a '%s' block is written '%s { ... }'",
              first->name, first->name);

@@ -71,7 +71,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %token SEP COMMENT IGNORED BAD START_EXPR
 %token <token> ID NUMBER STRING BOOL
 %token <token> CONST DEF FOR IN IF ELSE RETURN YIELD SCAN WITH PARAM
-%token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN OPTION
+%token <token> DATA INPUT STATE TRAIN PREDICT GENERATE OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN OPTION
 %token <token> RECOMPUTE GRADIENT
 %token DOTDOT ELLIPSIS ARROW LE GE EQ NE AND OR FLOORDIV
 
@@ -128,6 +128,7 @@ stmt
   | DATA name data_block         { $$ = STMT(AST_DATA, @$, @1, .section = {*$2, *$3}); }
   | TRAIN entry_block            { $$ = STMT(AST_TRAIN, @$, @1, .section.entries = *$2); }
   | PREDICT entry_block          { $$ = STMT(AST_PREDICT, @$, @1, .section.entries = *$2); }
+  | GENERATE entry_block         { $$ = STMT(AST_GENERATE, @$, @1, .section.entries = *$2); }
   | DEF name '(' formals ')' block opt_gradient
       { $$ = STMT(AST_DEF, @$, @1, .function = {*$2, *$4, $6, .gradient = $7}); }
   | OPTIMIZER name '(' formals ')' block
@@ -176,7 +177,7 @@ name
   | contextual                   { $$ = NEW(AstName, $1->name, $1->span); }
   ;
 contextual
-  : DATA | INPUT | STATE | TRAIN | PREDICT | OPTIMIZER | ALONG | INIT | SCHEDULE | STREAM | PARAMS
+  : DATA | INPUT | STATE | TRAIN | PREDICT | GENERATE | OPTIMIZER | ALONG | INIT | SCHEDULE | STREAM | PARAMS
   | EXTERN | RECOMPUTE | GRADIENT | OPTION
   ;
 

@@ -135,7 +135,8 @@ static void visit_stmt(const Visitor *v, const AstStmt *stmt) {
     return;
   case AST_DATA:
   case AST_TRAIN:
-  case AST_PREDICT: visit_entries(v, &stmt->section.entries); return;
+  case AST_PREDICT:
+  case AST_GENERATE: visit_entries(v, &stmt->section.entries); return;
   case AST_ASSIGN:
   case AST_STORE: visit_expr(v, stmt->assignment.value); return;
   case AST_FOR:

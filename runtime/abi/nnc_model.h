@@ -25,6 +25,7 @@ enum nnc_entry_number {
   NNC_RUN_EVAL_ONE,
   NNC_RUN_PREDICT,
   NNC_RUN_PREDICT_BATCH,
+  NNC_RUN_GENERATE,
   NNC_ENTRY_COUNT
 };
 
@@ -268,6 +269,8 @@ typedef struct nnc_model {
   bool (*read_initials)(struct nnc_session *session); /* NULL: there are none */
 
   nnc_entry init, train, accumulate, eval, eval_one, predict, predict_batch;
+  /* reads the tokens of one example, and gives the logits of what follows each of them, or the last */
+  nnc_entry generate;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
   int index_place_count; /* 0: indices are not checked */
@@ -319,7 +322,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 16 };
+enum { NNC_MODEL_ABI = 17 };
 
 extern nnc_model nnc_the_model;
 

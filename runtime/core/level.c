@@ -105,8 +105,8 @@ static bool is_called(const nnc_level *level, const char *name) {
 
 static void use(nnc_model *model, const nnc_level *level) {
   nnc_entry *const entries[NNC_ENTRY_COUNT] = {
-      &model->init,     &model->train,   &model->accumulate,   &model->eval,
-      &model->eval_one, &model->predict, &model->predict_batch};
+      &model->init,     &model->train,   &model->accumulate,    &model->eval,
+      &model->eval_one, &model->predict, &model->predict_batch, &model->generate};
   for (int i = 0; i < NNC_ENTRY_COUNT; i++) entries[i]->run = level->run[i];
   model->isa = level->isa;
   model->limits = level->limits;

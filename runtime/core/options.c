@@ -15,7 +15,16 @@
 #include "os/message.h"
 #include "os/printable.h"
 
-enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME, KIND_YES, KIND_INTERVAL };
+enum Kind {
+  KIND_FLAG,
+  KIND_COUNT,
+  KIND_TEXT,
+  KIND_SEED,
+  KIND_RESUME,
+  KIND_YES,
+  KIND_INTERVAL,
+  KIND_NUMBER
+};
 
 typedef struct Option {
   const char *name;
@@ -31,10 +40,12 @@ typedef struct Option {
 #define FIELD(field) offsetof(nnc_options, field)
 enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
 enum { TRAINS = NNC_TRAIN | NNC_SWEEP };
-enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_STEP | NNC_REPORT | TIMES };
+enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_STEP | NNC_REPORT | TIMES };
 enum { NNC_MAX_DEVICE = 1023 };
 enum { USES = RUNS | NNC_INFO };
-enum { LOADS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP | NNC_REPORT };
+enum {
+  LOADS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_EXPORT | NNC_STEP | NNC_REPORT
+};
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
@@ -43,8 +54,8 @@ static const Option options_table[] = {
      "train so many epochs; 0: only initialize and save"},
     {"steps", 's', KIND_COUNT, FIELD(steps), TRAINS | NNC_STEP | NNC_REPORT | TIMES, 0, "N",
      "train (or time) so many steps (report: of the profile; 0: none)"},
-    {"seed", 0, KIND_SEED, FIELD(seed), TRAINS | NNC_PREDICT | NNC_STEP | TIMES, 0, "N",
-     "of weights, order and random operators (sweep: a list, 0..3 or 1,7)"},
+    {"seed", 0, KIND_SEED, FIELD(seed), TRAINS | NNC_PREDICT | NNC_GENERATE | NNC_STEP | TIMES, 0,
+     "N", "of weights, order and random operators (sweep: a list, 0..3 or 1,7)"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
      "workers (default: one a core); no effect on results"},
     {"device", 0, KIND_COUNT, FIELD(device), USES | NNC_EXPORT, 0, "N",
@@ -66,7 +77,7 @@ static const Option options_table[] = {
      "keep the last N checkpoints beside the newest (default: as the program says)"},
     {"patience", 0, KIND_COUNT, FIELD(patience), TRAINS, 0, "N",
      "stop after N reports without an improvement; 0: never"},
-    {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_EXPORT, 0, NULL,
+    {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_EXPORT, 0, NULL,
      "take OUT/best.safetensors instead of the last checkpoint"},
     {"confusion", 0, KIND_FLAG, FIELD(confusion), NNC_EVAL, 0, NULL,
      "print how many examples of each class were taken for which"},
@@ -114,6 +125,16 @@ static const Option options_table[] = {
      "of each vector of values the K greatest, with their classes"},
     {"names", 0, KIND_FLAG, FIELD(names), NNC_PREDICT, 0, NULL,
      "print the name of each example's file"},
+    {"prompt", 0, KIND_TEXT, FIELD(prompt), NNC_GENERATE, 0, "TEXT", "what the text goes on from"},
+    {"length", 0, KIND_COUNT, FIELD(length), NNC_GENERATE, 0, "N",
+     "write at most so many tokens (default: 200)"},
+    {"temperature", 0, KIND_NUMBER, FIELD(temperature), NNC_GENERATE, 0, "T",
+     "logits are divided by it; 0: always the likeliest token (default: 1)"},
+    {"top-k", 0, KIND_COUNT, FIELD(top_k), NNC_GENERATE, 1, "K",
+     "draw among the K likeliest tokens (default: all)"},
+    {"top-p", 0, KIND_NUMBER, FIELD(top_p), NNC_GENERATE, 0, "P",
+     "draw among the likeliest tokens that together have probability P (default: 1)"},
+    {"stop", 0, KIND_TEXT, FIELD(stop), NNC_GENERATE, 0, "TEXT", "end before this text"},
     {"jobs", 0, KIND_COUNT, FIELD(jobs), NNC_SWEEP, 1, "N",
      "runs at a time (default: as many as there are cores; on a GPU one)"},
     {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
@@ -216,6 +237,18 @@ static int store_interval(const Option *option, const char *value, nnc_interval 
   return NNC_EXIT_USAGE;
 }
 
+static int store_number(const Option *option, const char *value, double *field) {
+  char *end;
+  double number = strtod(value, &end);
+  bool is_good = end > value && !*end && isfinite(number) && number >= 0;
+  if (!is_good) {
+    nnc_error("--%s wants a number of at least 0, not '%s'", option->name, value);
+    return NNC_EXIT_USAGE;
+  }
+  *field = number;
+  return NNC_EXIT_OK;
+}
+
 static int store(Parse *parse, int index, const char *value) {
   const Option *option = &options_table[index];
   char *field = (char *)parse->options + option->offset;
@@ -229,6 +262,7 @@ static int store(Parse *parse, int index, const char *value) {
     *(const char **)field = value;
     return NNC_EXIT_OK;
   }
+  if (option->kind == KIND_NUMBER) return store_number(option, value, (double *)(void *)field);
   if (option->kind == KIND_YES) return store_yes(option, value, (int64_t *)field);
   if (option->kind == KIND_SEED) { /* read when the command is known */
     parse->options->seed_text = value;
@@ -302,7 +336,7 @@ static int parse_option(Parse *parse, const char *word) {
   const char *attached;
   int index = find_option(word, &attached);
   int setting = word[1] == '-' ? nnc_setting_find(word + 2, strcspn(word + 2, "=")) : -1;
-  if (index < 0 && setting >= 0) return parse_setting(parse, setting, word);
+  if (setting >= 0) return parse_setting(parse, setting, word);
   if (index < 0) return unknown_option(word);
   if (options_table[index].kind == KIND_FLAG) {
     if (!attached) return store(parse, index, NULL);
@@ -437,6 +471,10 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .wrong = -1,
                            .batch = -1,
                            .top = -1,
+                           .length = 200,
+                           .top_k = -1,
+                           .temperature = 1,
+                           .top_p = 1,
                            .arguments = argv};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,

@@ -23,7 +23,8 @@ enum nnc_command_bit {
   NNC_STEP = 64,
   NNC_PROFILE = 128,
   NNC_SWEEP = 256,
-  NNC_REPORT = 512
+  NNC_REPORT = 512,
+  NNC_GENERATE = 1024
 };
 
 typedef struct nnc_options nnc_options;
@@ -44,11 +45,12 @@ typedef struct nnc_interval {
 
 struct nnc_options {
   const nnc_command *command;
-  const char *data, *out, *init, *log, *format, *inputs, *trace, *isa, *tensorboard,
-      *to;            /* NULL: not given */
+  const char *data, *out, *init, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt,
+      *stop;          /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
-      jobs, patience, keep, wrong, batch, top; /* -1: not given; yes is 1 */
+      jobs, patience, keep, wrong, batch, top, length, top_k; /* -1: not given; yes is 1 */
+  double temperature, top_p;
   nnc_interval save_every;
   uint64_t seed;
   bool has_seed, quiet, keep_going, check_numerics, json, all, ahead, data_only, eval, best,

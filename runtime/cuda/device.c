@@ -55,8 +55,8 @@ struct nnc_device {
 
 static const nnc_entry *entry_of(const nnc_model *model, int number) {
   const nnc_entry *const entries[NNC_ENTRY_COUNT] = {
-      &model->init,     &model->train,   &model->accumulate,   &model->eval,
-      &model->eval_one, &model->predict, &model->predict_batch};
+      &model->init,     &model->train,   &model->accumulate,    &model->eval,
+      &model->eval_one, &model->predict, &model->predict_batch, &model->generate};
   return entries[number];
 }
 

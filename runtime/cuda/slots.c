@@ -10,8 +10,8 @@
 #include "os/message.h"
 
 void nnc_slots_note(const nnc_slot *slot, int first, int count) {
-  static const char *const names[NNC_ENTRY_COUNT] = {"init",     "train",   "accumulate",   "eval",
-                                                     "eval_one", "predict", "predict_batch"};
+  static const char *const names[NNC_ENTRY_COUNT] = {
+      "init", "train", "accumulate", "eval", "eval_one", "predict", "predict_batch", "generate"};
   if (count == 0) return;
   const nnc_slot_run *run = &slot->runs[first];
   nnc_cuda_note_run(names[run->entry], run->step, slot->runs[first + count - 1].step, run->example);

@@ -33,6 +33,7 @@ static const NamedEntry entries[] = {
     {"eval_one", &nnc_the_model.eval_one},
     {"predict", &nnc_the_model.predict},
     {"predict_batch", &nnc_the_model.predict_batch},
+    {"generate", &nnc_the_model.generate},
 };
 enum { ENTRY_COUNT = sizeof entries / sizeof *entries };
 

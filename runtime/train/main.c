@@ -21,6 +21,7 @@ static const nnc_command commands[] = {
      nnc_eval_command},
     {"predict", NNC_PREDICT, "[FILE...|-]", 0, -1,
      "Print the predictions for each example of files.", nnc_predict_command},
+    {"generate", NNC_GENERATE, "", 0, 0, "Write a text, token by token.", nnc_generate_command},
     {"report", NNC_REPORT, "", 0, 0,
      "Write one page of HTML about a run: curves, classes, examples, memory, time.",
      nnc_report_command},

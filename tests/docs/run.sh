@@ -100,7 +100,7 @@ example() { # NAME NUMBER
 # A data set feeds every input of examples.net; an example shows those that matter.
 with_all_inputs() { # LINE
   local line=$1 names="" files="" name stages
-  for name in x label image sequence video; do
+  for name in x label image sequence video words; do
     grep -qE "[{,;] *$name *[,=]" <<<"$line" || { names+=", $name"; files+=", \"$name.npy\""; }
   done
   stages=$(grep -oE '\| (split|fold|shuffle)\([^)]*\)' <<<"$line")

@@ -74,7 +74,8 @@ static const nnc_cuda_kernel toy_kernels[] = {
     {"kernel_init", 0, 1, 32, 0, NULL, NULL},          {"kernel_train", 0, 1, 32, 0, NULL, NULL},
     {"kernel_accumulate", 0, 1, 32, 0, NULL, NULL},    {"kernel_eval", 0, 1, 32, 0, NULL, NULL},
     {"kernel_eval_one", 0, 1, 32, 0, NULL, NULL},      {"kernel_predict", 0, 1, 32, 0, NULL, NULL},
-    {"kernel_predict_batch", 0, 1, 32, 0, NULL, NULL}, {"kernel_gather", 0, 1, 256, 0, NULL, NULL}};
+    {"kernel_predict_batch", 0, 1, 32, 0, NULL, NULL}, {"kernel_generate", 0, 1, 32, 0, NULL, NULL},
+    {"kernel_gather", 0, 1, 256, 0, NULL, NULL}};
 const nnc_cuda_program nnc_the_cuda_program = {
     1, 2, toy_images, NNC_ENTRY_COUNT + 1, toy_kernels, NULL, NULL, &toy_kernels[NNC_ENTRY_COUNT],
     0};

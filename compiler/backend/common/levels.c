@@ -28,8 +28,9 @@ static bool multiplies_bf16(const Program *program) {
 }
 
 void emitter_level(Emitter *emitter) {
-  static const EntryKind order[] = {ENTRY_INIT,     ENTRY_TRAIN,   ENTRY_ACCUMULATE,   ENTRY_EVAL,
-                                    ENTRY_EVAL_ONE, ENTRY_PREDICT, ENTRY_PREDICT_BATCH};
+  static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
+                                    ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
+                                    ENTRY_PREDICT_BATCH, ENTRY_GENERATE};
   Code *code = &emitter->code;
   const char *number = main_float(emitter->program->module);
   bool is_one = emitter->options->level_count == 0;

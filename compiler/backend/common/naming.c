@@ -42,10 +42,10 @@ static bool is_table(const char *name) {
       "host",      "finish",  "levels",       "variables",        "initials", "plateaus",
       "options",   "watches", "rankings",     "metric_is_ranked", "source",   "worker",
       "data_sets", "task",    "scalar_names", "inputs",           "result",   "metric_names"};
-  static const char *const entries[] = {"init",     "train",   "accumulate",   "eval",
-                                        "eval_one", "predict", "predict_batch"};
-  static const char *const ends[] = {"run",    "steps",      "inputs",  "batched",
-                                     "limits", "exceptions", "results", "accumulators"};
+  static const char *const entries[] = {"init",     "train",   "accumulate",    "eval",
+                                        "eval_one", "predict", "predict_batch", "generate"};
+  static const char *const ends[] = {"run",        "steps",   "inputs",       "batched", "limits",
+                                     "exceptions", "results", "accumulators", "repeats"};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (strcmp(tables[i], name) == 0) return true;
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)

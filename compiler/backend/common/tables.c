@@ -489,8 +489,9 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   bool has_layouts = emit_layouts(emitter);
   const Module *module = program->module;
   Code *code = &emitter->code;
-  static const EntryKind order[] = {ENTRY_INIT,     ENTRY_TRAIN,   ENTRY_ACCUMULATE,   ENTRY_EVAL,
-                                    ENTRY_EVAL_ONE, ENTRY_PREDICT, ENTRY_PREDICT_BATCH};
+  static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
+                                    ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
+                                    ENTRY_PREDICT_BATCH, ENTRY_GENERATE};
   code_blank(code);
   code_open(code, "nnc_model nnc_the_model =");
   code_line(code, ".abi = NNC_MODEL_ABI,");

@@ -90,6 +90,12 @@ const Builtin builtins_words[] = {
               "params \"*.b\" { frozen = true } }"),
     STATEMENT("predict", "predict { NAME = VALUE, ... }",
               "The results for one example. Example: predict { score = max(x, axis = -1) }"),
+    STATEMENT("generate", "generate { from = TOKENS, next = LOGITS }",
+              "What `OUT generate` writes texts with: `from` is an input of class numbers, [batch, "
+              "length], `next` the logits of what follows each of its places, [batch, length, "
+              "classes], of which those of a place follow from the tokens up to it; or [batch, "
+              "classes], of what follows the last."
+              " Example: generate { from = words, next = linear(embedding(words, 50, 8), 50) }"),
     STATEMENT("data", "data SET { FIELD, ... = SOURCE | STAGE | ... }",
               "Where the fields of a data set come from; `train` is trained on, others evaluate."
               " Example: data test { x = npy(\"test.npy\") }"),

@@ -90,6 +90,7 @@ typedef struct Trace {
   Scope *slot_names;   /* by path: symbols with a slot */
   Scope *keys;         /* random keys given out */
   VEC(Output) results; /* predict */
+  Node *tokens, *next; /* generate: the input, and the logits of what follows; NULL: not told */
   VEC(Classified) classified;
   VEC(Ranked) ranked; /* of evaluation */
   int ranking_count;  /* metrics of this kind so far */

@@ -45,10 +45,24 @@ static bool is_flag(const char *name, const char *flag) {
   return *name == *flag;
 }
 
+static bool has_generate(const Elaborator *e) {
+  for (int i = 0; i < e->program->stmts.count; i++)
+    if (e->program->stmts.items[i]->kind == AST_GENERATE) return true;
+  return false;
+}
+
+/* A flag of a command that the program's executable does not have. */
+static bool is_unused(const Elaborator *e, const char *flag) {
+  static const char *const flags[] = {NNC_GENERATE_FLAG_NAMES};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    if (strcmp(flags[i], flag) == 0) return !has_generate(e);
+  return false;
+}
+
 static bool check_name(Elaborator *e, AstName name) {
   static const char *const flags[] = {NNC_FLAG_NAMES};
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-    if (!is_flag(name.text, flags[i])) continue;
+    if (!is_flag(name.text, flags[i]) || is_unused(e, flags[i])) continue;
     return diag_help(
         report_error(e, name.span, "the executable has a flag --%s of its own", flags[i]),
         "choose another name for the option");
