@@ -218,8 +218,13 @@ static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pi
   DataContext *context = &opening->context;
   context->call = &pipeline->calls[0];
   context->disk = NULL;
-  for (int c = 1; c < pipeline->call_count; c++)
-    if (pipeline->calls[c].stage->disk) context->disk = pipeline->calls[c].stage->disk;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
+    context->call = &pipeline->calls[c];
+    if (stage->disk) context->disk = stage->disk;
+    if (stage->span && stage->span(context, table) < 0) return -1;
+  }
+  context->call = &pipeline->calls[0];
   if (context->disk) {
     table->make = context->disk->make;
     table->keeps_rows = true;
@@ -298,6 +303,16 @@ static int change_values(Opening *opening, DataTable *table) {
         return -1;
     if (field->input && !field->is_made && convert_field(&opening->context, field, false) < 0)
       return -1;
+  }
+  return 0;
+}
+
+/* Fields become windows of what the other stages made of their rows. */
+static int cut_windows(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
+  for (int c = 1; c < pipeline->call_count; c++) {
+    opening->context.call = &pipeline->calls[c];
+    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
+    if (stage->cut && stage->cut(&opening->context, table) < 0) return -1;
   }
   return 0;
 }
@@ -398,7 +413,8 @@ static int load_all(Opening *opening, nnc_data *data) {
     context->file_count = takes_many ? opening->file_count : count;
     context->files = count > 0 ? files : NULL;
     if (load_table(opening, table, pipeline) < 0 ||
-        choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0)
+        choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0 ||
+        cut_windows(opening, table, pipeline) < 0)
       return -1;
     if (files) files += context->file_count;
   }

@@ -42,7 +42,8 @@ static int load_rest(const DataContext *context, DataFile *file, DataField *fiel
                      bool swaps) {
   const nnc_tensor *input = field->input;
   int64_t dim[NNC_MAX_RANK], row = nnc_dtype_size(dtype), left = data_file_limit(file);
-  for (int i = field->batched ? 1 : 0; i < input->rank; i++) row *= dim[i] = input->dim[i];
+  int skipped = field->batched + (field->window > 0), rank = input->rank - (field->window > 0);
+  for (int i = skipped; i < input->rank; i++) row *= dim[i - (field->window > 0)] = input->dim[i];
   char *bytes = NULL;
   int64_t start = data_file_consumed(file);
   if (!context->disk) bytes = data_file_read_all(context, file, &left);
@@ -50,8 +51,7 @@ static int load_rest(const DataContext *context, DataFile *file, DataField *fiel
   field->values = bytes;
   if (row == 0 || left % row != 0 || (!field->batched && left != row)) {
     char shape[160];
-    data_shape_text(shape, sizeof shape, dtype, input->rank - field->batched,
-                    input->dim + field->batched);
+    data_shape_text(shape, sizeof shape, dtype, input->rank - skipped, input->dim + skipped);
     return data_fail(context,
                      "%s: %lld bytes from byte %lld on are no whole number of rows of %s, which "
                      "have %lld bytes",
@@ -59,7 +59,7 @@ static int load_rest(const DataContext *context, DataFile *file, DataField *fiel
                      (long long)row);
   }
   if (field->batched) dim[0] = left / row;
-  if (data_field_shape(context, field, dtype, input->rank, dim, false) < 0) return -1;
+  if (data_field_shape(context, field, dtype, rank, dim, false) < 0) return -1;
   if (context->disk) return data_file_read_field(context, file, field, swaps);
   int64_t size = nnc_dtype_size(dtype);
   if (swaps) nnc_swap_bytes(field->values, (int)size, left / size);

@@ -302,9 +302,12 @@ static nnc_rows rows_of(const nnc_data *data, const DataField *field) {
                     .width = field->width,
                     .step = field->step,
                     .values = field->values,
-                    .held = field->is_view ? stream->values : field->values,
-                    .held_bytes =
-                        field->is_view ? stream->count * nnc_dtype_size(stream->dtype) : bytes,
+                    .held = field->is_view ? stream->values
+                            : field->owned ? field->owned
+                                           : field->values,
+                    .held_bytes = field->is_view ? stream->count * nnc_dtype_size(stream->dtype)
+                                  : field->owned ? bytes + (field->values - field->owned)
+                                                 : bytes,
                     .order = field->batched ? table->reads : NULL,
                     .order_count = data->count};
 }

@@ -19,22 +19,28 @@ static int fail_shape(const DataContext *context, const DataField *field, int dt
   data_shape_text(found, sizeof found, dtype, rank, dim);
   data_shape_text(wanted, sizeof wanted, input->dtype, input->rank, input->dim);
   return data_fail(context, "%s: has %s, but input %s is %s%s", field->file, found, field->name,
-                   wanted, field->batched ? "; all axes but the first must agree" : "");
+                   wanted,
+                   field->window    ? ", whose second axis is that of the window's rows"
+                   : field->batched ? "; all axes but the first must agree"
+                                    : "");
 }
 
 int data_field_shape(const DataContext *context, DataField *field, int dtype, int rank,
                      const int64_t *dim, bool is_flat) {
   const nnc_tensor *input = field->input;
   int skipped = field->batched ? 1 : 0;
+  int windows = field->window > 0; /* the input's second axis is that of a window's rows */
   NNC_ASSERT(input && rank >= 0);
   if (rank < skipped || rank > NNC_MAX_RANK) return fail_shape(context, field, dtype, rank, dim);
   int64_t width = 1, wanted = 1;
-  bool agree = rank == input->rank;
+  bool agree = rank + windows == input->rank;
+  if (windows && (input->rank < 2 || input->dim[1] != field->window))
+    return fail_shape(context, field, dtype, rank, dim);
   for (int i = skipped; i < rank; i++) {
     if (!nnc_multiply(width, dim[i], &width)) return fail_shape(context, field, dtype, rank, dim);
-    agree = agree && dim[i] == input->dim[i];
+    agree = agree && dim[i] == input->dim[i + windows];
   }
-  for (int i = skipped; i < input->rank; i++) wanted *= input->dim[i];
+  for (int i = skipped + windows; i < input->rank; i++) wanted *= input->dim[i];
   if (!(is_flat ? width == wanted : agree)) return fail_shape(context, field, dtype, rank, dim);
   if (field->batched && dim[0] > UINT32_MAX)
     return data_fail(context, "%s: %lld examples are more than %lld, the most that can be read",
@@ -95,7 +101,7 @@ void data_table_free(DataTable *table) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
     data_field_free_text(field);
-    if (!field->is_view) free(field->values);
+    if (!field->is_view) free(field->owned ? field->owned : field->values);
     if (field->disk) field->disk->close(field->disk);
     free(field->file);
   }

@@ -36,9 +36,11 @@ typedef struct DataField {
   int64_t step; /* values from a row to the next: width, less where rows overlap, 0 where all are
                  * the same */
   char *values;
-  bool is_view;  /* the values belong to the table's stream */
-  bool is_made;  /* no values: rows are made when they are read, of u8 or of the input's type */
-  int made_most; /* the largest value that it makes */
+  char *owned;    /* where the memory of the values begins, if they do not begin there */
+  int64_t window; /* rows of the file in one of an example; 0: a row is an example */
+  bool is_view;   /* the values belong to the table's stream */
+  bool is_made;   /* no values: rows are made when they are read, of u8 or of the input's type */
+  int made_most;  /* the largest value that it makes */
   struct DataDisk *disk; /* where rows are that stay on disk; NULL: they do not */
   /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
   nnc_dictionary *dictionaries;

@@ -17,16 +17,17 @@
   KIND(2, GIVES_NUMBERS, "tables of numbers")                                                      \
   KIND(4, GIVES_TEXT, "columns of text")                                                           \
   KIND(8, GIVES_PICTURES, "pictures")                                                              \
-  KIND(16, GIVES_FILES, "numbers in binary files")
+  KIND(16, GIVES_FILES, "numbers in binary files")                                                 \
+  KIND(32, GIVES_SERIES, "rows of numbers that may follow each other")
 
 /* SOURCE(name, what it gives) */
 #define DATA_SOURCES(SOURCE)                                                                       \
-  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
-  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
-  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
-  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                            \
-  SOURCE(cifar, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES)                                          \
-  SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT)                                             \
+  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
+  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
+  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
+  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
+  SOURCE(cifar, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                           \
+  SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_SERIES)                              \
   SOURCE(text, GIVES_ROWS) /* windows may overlap */                                               \
   SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
@@ -46,6 +47,7 @@
   STAGE(weigh, GIVES_ROWS)                                                                         \
   STAGE(batch, GIVES_ROWS)                                                                         \
   STAGE(prefetch, GIVES_ROWS)                                                                      \
+  STAGE(window, GIVES_SERIES)                                                                      \
   STAGE(on_disk, GIVES_FILES)                                                                      \
   STAGE(standardize, GIVES_NUMBERS)                                                                \
   STAGE(impute, GIVES_NUMBERS)                                                                     \

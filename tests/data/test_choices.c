@@ -1,5 +1,5 @@
 /* Which examples a set has and how often training reads them: folds, parts with the same share of every class,
- * balanced and weighed sampling; and classes of texts that training has not seen. */
+ * balanced and weighed sampling, windows of rows; and classes of texts that training has not seen. */
 #include <math.h>
 
 #include "data/loader.h"
@@ -249,11 +249,143 @@ static void test_unknown_categories(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* ---- windows ---- */
+
+enum { SERIES = 50, PAST = 4, FUTURE = 3 };
+
+static double value_at(int row, int column) { return column ? row * row * 0.25 : 3.5 * row - 7; }
+
+static void write_series(void) {
+  char text[SERIES * 48], *at = text;
+  for (int row = 0; row < SERIES; row++)
+    at += row % 7 == 3 ? sprintf(at, "NA,%.17g\n", value_at(row, 1))
+                       : sprintf(at, "%.17g,%.17g\n", value_at(row, 0), value_at(row, 1));
+  write_text("rows.csv", text);
+}
+
+#define SERIES_LINE(...)                                                                           \
+  PIPELINE(FIELDS("x", "y"),                                                                       \
+           SOURCE(csv, ARG("file", STR("rows.csv")), ARG("header", TRUTH(0)),                      \
+                  ARG("columns", LIST(LIST(NUM(0), NUM(1)), NUM(1)))),                             \
+           STAGE(impute, ARG("", NAME("x")), ARG("with", NUM(0))),                                 \
+           STAGE(standardize, ARG("", NAME("x"))), __VA_ARGS__)
+#define WINDOW(step, begin, end)                                                                   \
+  STAGE(window, ARG("past", NUM(PAST)), ARG("future", NUM(FUTURE)), ARG("stride", NUM(step)),      \
+        ARG("from", NUM(begin)), ARG("to", NUM(end)))
+
+/* Windows are the rows of the file, imputed and standardized by those of the training part alone. */
+static void test_windows(void **state) {
+  (void)state;
+  write_series();
+  const int ends[] = {0, 30, SERIES};
+  for (int stride = 1; stride < 4; stride++) {
+    nnc_model model = MODEL(1, SET("train", SERIES_LINE(WINDOW(stride, 0, 0.6))),
+                            SET("test", SERIES_LINE(WINDOW(stride, 0.6, 1))));
+    nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, PAST, 2), INPUT("y", NNC_F32, 1, FUTURE));
+    nnc_fitted fitted = {0};
+    double mean[2] = {0}, square[2] = {0};
+    for (int row = 0; row < ends[1]; row++)
+      for (int c = 0; c < 2; c++) {
+        double value = c == 0 && row % 7 == 3 ? 0 : value_at(row, c);
+        mean[c] += value / ends[1];
+        square[c] += value * value / ends[1];
+      }
+    for (int s = 0; s < 2; s++) {
+      nnc_data *data = open_well(&model, s ? "test" : "train", &entry, &fitted);
+      int64_t count = (ends[s + 1] - ends[s] - PAST - FUTURE) / stride + 1;
+      assert_int_equal(nnc_data_examples(data), count);
+      double x[3 * PAST * 2];
+      float y[3 * FUTURE];
+      for (int64_t i = 0; i + 3 <= count; i++) {
+        read_well(data, i, 3, (void *[]){x, y});
+        for (int b = 0; b < 3; b++) {
+          int first = ends[s] + (int)(i + b) * stride;
+          for (int k = 0; k < PAST * 2; k++) {
+            int row = first + k / 2, c = k % 2;
+            double value = c == 0 && row % 7 == 3 ? 0 : value_at(row, c);
+            double score = (value - mean[c]) / sqrt(square[c] - mean[c] * mean[c]);
+            assert_true(fabs(x[b * PAST * 2 + k] - score) < 1e-9);
+          }
+          for (int k = 0; k < FUTURE; k++)
+            assert_true(y[b * FUTURE + k] == (float)value_at(first + PAST + k, 1));
+        }
+      }
+      nnc_rows rows[2];
+      assert_true(nnc_data_rows(data, rows));
+      assert_ptr_equal(rows[1].values, (const char *)rows[1].held + PAST * sizeof(float));
+      assert_true((const char *)rows[1].values +
+                      ((count - 1) * stride + FUTURE) * (int64_t)sizeof(float) <=
+                  (const char *)rows[1].held + rows[1].held_bytes);
+      nnc_data_close(data);
+    }
+    nnc_fitted_free(&fitted);
+  }
+}
+
+/* Without the future there is a window more for each of its rows: the last is followed by what is not known. */
+static void test_windows_of_predictions(void **state) {
+  (void)state;
+  write_series();
+  nnc_model model = MODEL(1, SET("train", SERIES_LINE(WINDOW(1, 0, 0.6))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, PAST, 2), INPUT("y", NNC_F32, 1, FUTURE));
+  nnc_entry predict = ENTRY(1, INPUT("x", NNC_F64, 1, PAST, 2));
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE], path[256];
+  nnc_data_close(open_well(&model, "train", &entry, &fitted));
+  snprintf(path, sizeof path, "%s/rows.csv", directory());
+  nnc_data *data = nnc_data_open_predict(&model, &predict,
+                                         &(nnc_data_files){directory(), 1, (const char *[]){path}},
+                                         &fitted, message);
+  if (!data) fail_msg("%s", message);
+  assert_int_equal(nnc_data_examples(data), SERIES - PAST + 1);
+  nnc_data_close(data);
+  write_text("rows.csv", "1,2\n3,4\n5,6\n");
+  assert_null(nnc_data_open_predict(&model, &predict,
+                                    &(nnc_data_files){directory(), 1, (const char *[]){path}},
+                                    &fitted, message));
+  assert_string_equal(message, "test.net:3:9: 3 rows are too few for a window of 4");
+  nnc_fitted_free(&fitted);
+}
+
+static void test_windows_of_arrays(void **state) {
+  (void)state;
+  unsigned char idx[12 + 2 * 9] = {0, 0, 8, 2, 0, 0, 0, 9, 0, 0, 0, 2};
+  for (int i = 0; i < 18; i++) idx[12 + i] = (unsigned char)(10 + i);
+  write_file("x", idx, sizeof idx);
+  write_file("raw", idx + 12, 18);
+  for (int is_raw = 0; is_raw < 2; is_raw++) {
+    nnc_model model = MODEL(
+        1, SET("train", PIPELINE(FIELDS("x"),
+                                 is_raw ? SOURCE(raw, ARG("", STR("raw")), ARG("type", STR("u8")))
+                                        : SOURCE(idx, ARG("", STR("x"))),
+                                 STAGE(window, ARG("past", NUM(3)), ARG("stride", NUM(2))))));
+    nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 3, 2));
+    nnc_fitted fitted = {0};
+    nnc_data *data = open_well(&model, "train", &entry, &fitted);
+    assert_int_equal(nnc_data_examples(data), 4);
+    int32_t x[4 * 6];
+    read_well(data, 0, 4, (void *[]){x});
+    for (int i = 0; i < 24; i++) assert_int_equal(x[i], 10 + i / 6 * 4 + i % 6);
+    nnc_data_close(data);
+    nnc_entry wrong = ENTRY(1, INPUT("x", NNC_I32, 1, 2, 2));
+    if (!is_raw)
+      expect_failure(&model, "train", &wrong,
+                     "$/x: has u8[9, 2], but input x is i32[1, 2, 2], whose second axis is that of "
+                     "the window's rows");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_folds),    cmocka_unit_test(test_parts_by_class),
-      cmocka_unit_test(test_sampling), cmocka_unit_test(test_wrong_choices),
-      cmocka_unit_test(test_hash),     cmocka_unit_test(test_unknown_categories),
+      cmocka_unit_test(test_folds),
+      cmocka_unit_test(test_parts_by_class),
+      cmocka_unit_test(test_sampling),
+      cmocka_unit_test(test_wrong_choices),
+      cmocka_unit_test(test_windows),
+      cmocka_unit_test(test_windows_of_predictions),
+      cmocka_unit_test(test_windows_of_arrays),
+      cmocka_unit_test(test_hash),
+      cmocka_unit_test(test_unknown_categories),
   };
   return cmocka_run_group_tests_name("choices", tests, enter, leave);
 }

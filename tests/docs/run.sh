@@ -104,7 +104,7 @@ with_all_inputs() { # LINE
     grep -qE "[{,;] *$name *[,=]" <<<"$line" || { names+=", $name"; files+=", \"$name.npy\""; }
   done
   stages=$(grep -oE '\| (split|fold|shuffle)\([^)]*\)' <<<"$line")
-  [ -z "$names" ] && { echo "$line"; return; }
+  [ -z "$names" ] || [[ $line == "data predict "* ]] && { echo "$line"; return; } # which needs some alone
   if [[ $line == *" = npy("* ]]; then # further arrays of the same line, which its stages choose rows of as well
     sed "s/ = npy(\([^)]*\))/$names = npy(\1$files)/" <<<"$line"
     return

@@ -474,6 +474,12 @@ const Builtin builtins_words[] = {
     STAGE("prefetch", "prefetch(count = 2)",
           "Minibatches prepared ahead by a thread; 0: none."
           " Example: data test { x = npy(\"x.npy\") | prefetch(4) }"),
+    STAGE("window", "window(past, future = 0, stride = 1, from = 0, to = 1)",
+          "Rows that follow each other, as of a time series, become examples [past, ...]; with a "
+          "`future` the last field of the line has the rows that follow, [future, ...]. Windows "
+          "begin "
+          "`stride` rows apart, in the part of the rows from `from` to `to`."
+          " Example: data predict { sequence = npy(\"sequence.npy\") | window(10) }"),
     STAGE("on_disk", "on_disk",
           "Rows stay in their files and are read when they are wanted: the data may be larger than "
           "memory."

@@ -157,6 +157,7 @@ static const struct {
     {"cifar", "cifar10 cifar100"},
     {"shards", "webdataset tar"},
     {"image_list", "flowfromdataframe imagetable manifest"},
+    {"window", "slidingwindow timeseries lookback"},
     {"within", "shufflebuffer buffersize"},
     {"fold", "kfold crossvalidation stratifiedkfold"},
     {"balance", "classweight oversample balanced resample"},

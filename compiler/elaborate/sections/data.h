@@ -57,6 +57,8 @@ void data_check_overlap(Elaborator *e);
 /* Names the fields of each `standardize` that names none, once the train block is evaluated
  * (data_features.c). */
 void data_name_features(Elaborator *e);
+/* The rows of a window in an example of the field; 0: a row is an example. */
+int64_t data_window_rows(const DataPipeline *pipeline, int field);
 /* Whether the line's first field is pictures, beside columns of numbers and text. */
 bool data_first_is_picture(const DataPipeline *pipeline);
 /* A line whose source is known, against its inputs. */

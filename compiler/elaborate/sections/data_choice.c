@@ -66,6 +66,49 @@ static void check_sampling(Elaborator *e, const DataSet *set, const DataCall *ca
   *first = call;
 }
 
+/* ---- windows of rows ---- */
+
+int64_t data_window_rows(const DataPipeline *pipeline, int field) {
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *call = &pipeline->calls[c];
+    if (!is_call(call, "window")) continue;
+    double future = data_argument_number(call, "future", 0);
+    bool is_future = future > 0 && field == pipeline->field_count - 1;
+    return (int64_t)(is_future ? future : data_argument_number(call, "past", 0));
+  }
+  return 0;
+}
+
+static void check_window(Elaborator *e, const DataSet *set, const DataPipeline *pipeline,
+                         const DataCall *call) {
+  static const char *const others[] = {"split", "fold",    "shuffle", "balance",
+                                       "weigh", "on_disk", "window"};
+  for (int c = 1; c < pipeline->call_count; c++)
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+      const DataCall *other = &pipeline->calls[c];
+      if (other == call || !is_call(other, others[i])) continue;
+      Diagnostic *d = report_error(e, call->span,
+                                   "'window' takes rows as they follow each other in memory, so "
+                                   "'%s' cannot stand beside it",
+                                   other->function);
+      diag_note(d, other->span, "the other stage");
+      diag_help(d, "window(..., from = 0, to = 0.8) takes the first part of the rows");
+      return;
+    }
+  if (set->order == DATA_ORDER_STREAMS)
+    report_error(e, call->span, "order = streams cuts the rows themselves, not windows of them");
+  for (int f = 0; f < pipeline->field_count; f++) {
+    const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
+    int64_t count = data_window_rows(pipeline, f);
+    const Shape *shape = input ? &input->type.shape : NULL;
+    if (!input || (input->is_batched && shape->rank > 1 && shape->dim[1] == count)) continue;
+    Diagnostic *d =
+        report_error(e, call->span, "this window gives '%s' as [batch, %lld, ...]; the input is %s",
+                     input->name, (long long)count, type_text(e->arena, input->type));
+    diag_note(d, input->span, "the input");
+  }
+}
+
 void data_check_choices(Elaborator *e, const DataSet *set) {
   const DataCall *first = NULL;
   for (int p = 0; p < set->pipeline_count; p++) {
@@ -74,6 +117,7 @@ void data_check_choices(Elaborator *e, const DataSet *set) {
       const DataCall *call = &pipeline->calls[c];
       const DataArgument *by = data_find_argument(call, samples(call) ? "field" : "by");
       if (is_call(call, "fold")) check_fold(e, call);
+      if (is_call(call, "window")) check_window(e, set, pipeline, call);
       if (samples(call)) check_sampling(e, set, call, &first);
       if (by) check_field(e, pipeline, call, by->value.string);
     }

@@ -240,7 +240,7 @@ const DataCall *data_next_choice(const DataPipeline *pipeline, int *at) {
   while (*at < pipeline->call_count) {
     const DataCall *call = &pipeline->calls[(*at)++];
     if (!strcmp(call->function, "split") || !strcmp(call->function, "shuffle") ||
-        !strcmp(call->function, "fold"))
+        !strcmp(call->function, "fold") || !strcmp(call->function, "window"))
       return call;
   }
   return NULL;
@@ -250,7 +250,10 @@ bool data_same_choice(const DataCall *a, const DataCall *b) {
   if (!a || !b || a->function != b->function) return a == b;
   const DataArgument *by = data_find_argument(a, "by"), *its = data_find_argument(b, "by");
   return data_argument_number(a, "from", 0) == data_argument_number(b, "from", 0) &&
-         data_argument_number(a, "to", 0) == data_argument_number(b, "to", 0) &&
+         data_argument_number(a, "to", 1) == data_argument_number(b, "to", 1) &&
+         data_argument_number(a, "past", 0) == data_argument_number(b, "past", 0) &&
+         data_argument_number(a, "future", 0) == data_argument_number(b, "future", 0) &&
+         data_argument_number(a, "stride", 1) == data_argument_number(b, "stride", 1) &&
          data_argument_number(a, "number", 0) == data_argument_number(b, "number", 0) &&
          data_argument_number(a, "of", 5) == data_argument_number(b, "of", 5) &&
          data_argument_number(a, "seed", 0) == data_argument_number(b, "seed", 0) &&

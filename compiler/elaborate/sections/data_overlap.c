@@ -130,6 +130,12 @@ static bool compare_choices(Elaborator *e, const Pair *pair, const DataPipeline 
   }
 }
 
+static const DataCall *find_window(const DataPipeline *pipeline) {
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (!strcmp(pipeline->calls[c].function, "window")) return &pipeline->calls[c];
+  return NULL;
+}
+
 static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, const DataPipeline *b) {
   if (a->is_wrong || b->is_wrong) return false; /* which rows they take is not known */
   if (a->call_count == 0 || b->call_count == 0 || !reads_same(&a->calls[0], &b->calls[0]))
@@ -140,6 +146,13 @@ static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, cons
     Part x = make_part(&a->calls[0]), y = make_part(&b->calls[0]);
     bool is_same = x.from == y.from && x.to == y.to;
     if (!is_same || !is_whole(&x)) return judge(e, pair, x, y);
+  }
+  const DataCall *window = find_window(a), *its = find_window(b);
+  if (window || its) {
+    Part x = make_part(window), y = make_part(its);
+    bool is_same = x.from == y.from && x.to == y.to;
+    if (!is_same || !is_whole(&x)) return judge(e, pair, x, y);
+    return false;
   }
   return compare_choices(e, pair, a, b);
 }

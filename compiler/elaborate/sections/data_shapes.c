@@ -231,8 +231,10 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
     if (count < 0) return;
     if (!input || !input->is_batched) continue;
     bool is_name = f == 0 && data_first_is_picture(pipeline);
+    int skipped = data_window_rows(pipeline, f) > 0 && input->type.shape.rank > 1 ? 2 : 1;
     int64_t width =
-        is_name ? 1 : extent_product(input->type.shape.dim + 1, input->type.shape.rank - 1);
+        is_name ? 1
+                : extent_product(input->type.shape.dim + skipped, input->type.shape.rank - skipped);
     if (count == width) continue;
     report_shape(e, source, input,
                  arena_printf(e->arena, "'%s' has %lld column%s, but an example %lld value%s",
