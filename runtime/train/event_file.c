@@ -178,7 +178,8 @@ static unsigned char *read_record(FILE *file, off_t left, uint64_t *length) {
   uint32_t sum;
   if (fread(length, sizeof *length, 1, file) != 1 || fread(&sum, sizeof sum, 1, file) != 1)
     return NULL;
-  if (sum != checksum(length, sizeof *length) || *length + HEAD + TAIL > (uint64_t)left)
+  if (sum != checksum(length, sizeof *length) || left < HEAD + TAIL ||
+      *length > (uint64_t)left - HEAD - TAIL)
     return NULL;
   unsigned char *data = malloc(*length + TAIL);
   if (data && fread(data, 1, *length + TAIL, file) == *length + TAIL) {

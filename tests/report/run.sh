@@ -72,6 +72,12 @@ done
 expect "a prediction" "$(./made predict --quiet --out one --best | head -1 | grep -o '"species_guess":"[^"]*"' | cut -d'"' -f4)" \
   "$(python3 -c 'import html,re; print(html.unescape(re.search("species_guess: <b>(.*?)</b>", open("one/report.html").read())[1]))')"
 
+odd='<i>"&'"'"
+cp -r one "$odd"
+page "a folder with an odd name" --out "$odd"
+tells "a folder with an odd name" "$odd/report.html" "$odd/log.jsonl"
+if grep -qF '&lt;i&gt;&quot;&amp;&#39;/log.jsonl' "$odd/report.html"; then ok; else fail "the folder's name is escaped"; fi
+
 page "a run in parts" --out parts --to parts.html
 tells "a run in parts" parts.html parts/log.jsonl
 check "a run that stops" ./made --quiet --out early --epochs 50 --patience 1 --lr 5
