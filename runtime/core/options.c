@@ -91,9 +91,10 @@ static const Option options_table[] = {
      "append a JSON line for each epoch (default: OUT/log.jsonl; report: the log of the run)"},
     {"to", 0, KIND_TEXT, FIELD(to), NNC_REPORT, 0, "FILE",
      "the page to write (default: OUT/report.html)"},
-    {"tensorboard", 0, KIND_TEXT, FIELD(tensorboard), NNC_TRAIN, 0, "DIR",
-     "write the numbers of the log to DIR for TensorBoard, too"},
-    {"report-live", 0, KIND_FLAG, FIELD(report_live), NNC_TRAIN, 0, NULL,
+    {"tensorboard", 0, KIND_TEXT, FIELD(tensorboard), TRAINS, 0, "DIR",
+     "write the numbers of the log to DIR for TensorBoard, too (sweep: to folders of the runs in "
+     "it)"},
+    {"report-live", 0, KIND_FLAG, FIELD(report_live), TRAINS, 0, NULL,
      "write OUT/report.html anew while the run goes on"},
     {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, NULL,
      "do not stop when the loss is not finite"},

@@ -30,6 +30,7 @@ static const char *const state_names[] = {"not started", "running", "done",
 
 typedef struct Run {
   char *name, *folder, *mark_path, *mark; /* mark: of a run that has ended well */
+  char *events;                           /* its folder in that of --tensorboard; NULL: none */
   nnc_options options;
   State state;
   nnc_process process;
@@ -243,12 +244,15 @@ static bool open_run(Sweep *sweep, int number) {
   run->name = nnc_sweep_name(&sweep->plan, number, " ");
   run->folder = part ? nnc_path_join(sweep->plan.folder, part) : NULL;
   run->mark_path = run->folder ? nnc_path_join(run->folder, "sweep.json") : NULL;
+  const char *all_events = sweep->options->tensorboard;
+  run->events = part && all_events ? nnc_path_join(all_events, part) : NULL;
   free(part);
   run->options = nnc_sweep_options(&sweep->plan, number);
   run->options.out = run->folder;
+  run->options.tensorboard = run->events;
   run->mark = make_mark(&run->options);
   run->process.messages = -1;
-  return run->name && run->mark_path && run->mark;
+  return run->name && run->mark_path && run->mark && (run->events || !all_events);
 }
 
 static bool open_runs(Sweep *sweep) {
@@ -265,6 +269,7 @@ static void close_runs(Sweep *sweep) {
     free(sweep->runs[i].folder);
     free(sweep->runs[i].mark_path);
     free(sweep->runs[i].mark);
+    free(sweep->runs[i].events);
   }
   free(sweep->runs);
 }

@@ -16,10 +16,11 @@ cp "$here/../options/program.net" program.net
 names=(lr=0.001,seed={0,1,2,3} lr=0.02,seed={0,1,2,3})
 for target in c cuda; do
   check "$target compiles" emulated "$nnc" --target=$target $quick program.net -o $target
-  check "$target sweeps" ./$target sweep --lr 1e-3,2e-2 --seed 0..4 --jobs 3 --quiet --out $target.sweep
+  check "$target sweeps" ./$target sweep --lr 1e-3,2e-2 --seed 0..4 --jobs 3 --quiet --out $target.sweep --tensorboard $target.events
   for name in "${names[@]}"; do
     settings=(${name//,/ })
     check "$target $name alone" ./$target --quiet --out "$target.single/$name" --lr "${settings[0]#*=}" --seed "${settings[1]#*=}"
+    check "$target: events of $name" python3 "$here/../lib/event_file.py" "$target.events/$name/events.out.tfevents.nnc" "$target.sweep/$name/log.jsonl"
     check "$target: the same bytes of $name" cmp {$target.sweep,$target.single}/"$name"/checkpoint.safetensors
   done
   check "$target: nothing else" test "$(ls $target.sweep | wc -l)" = 8
