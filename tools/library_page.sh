@@ -15,7 +15,7 @@ This page lists every name of the language. Each entry has a link of its own, `l
 - An argument with a default may be left out. `...` stands for any number of arguments.
 - In calls of built-in functions the word after `:` says what is taken.
 - The sections with a file's name are the standard library; all others are built into the language. The last sections are words that are no functions.
-- [language.md](language.md) explains the language, [data.md](data.md) the data.
+- [language.md](language.md) explains the language, [data.md](data.md) the data, [how-do-i.md](how-do-i.md) finds a task's page.
 
 This page is made by `tools/library_page.sh`.
 

@@ -160,7 +160,7 @@ def compiler(build, work, long):
     with open(os.path.join(folder, "nnc"), "w") as file:
         file.write(f"""#!/usr/bin/env bash
 case "$1" in check|doc|fmt) exec "{build}/bin/nnc" "$@" ;; esac
-level=-O1
+level=-O2
 case "$PWD" in */recipes|*/from-pytorch) level=-O0 ;; */README) exec "{build}/bin/nnc" "$@" ;; esac
 case "$*" in *--arch=*) level=-O0 ;; esac
 exec "{build}/bin/nnc" --cflags=$level "$@"
