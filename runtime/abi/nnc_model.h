@@ -241,6 +241,10 @@ typedef struct nnc_data_set {
   int64_t within; /* of NNC_ORDER_WITHIN: how many examples are shuffled at a time */
 } nnc_data_set;
 
+/* The command generate (train/generate.c): linked only where the model names it. An nnc_exit. */
+struct nnc_options;
+int nnc_generate_text(const struct nnc_options *options);
+
 /* What writes pages about runs (train/report.h): linked only where the model names it. */
 struct nnc_report_writer;
 extern const struct nnc_report_writer nnc_report_writer;
@@ -271,6 +275,7 @@ typedef struct nnc_model {
   nnc_entry init, train, accumulate, eval, eval_one, predict, predict_batch;
   /* reads the tokens of one example, and gives the logits of what follows each of them, or the last */
   nnc_entry generate;
+  int (*generate_text)(const struct nnc_options *options); /* NULL: there is no such entry */
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
   int index_place_count; /* 0: indices are not checked */
@@ -322,7 +327,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 17 };
+enum { NNC_MODEL_ABI = 18 };
 
 extern nnc_model nnc_the_model;
 

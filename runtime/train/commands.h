@@ -8,7 +8,6 @@ int nnc_train_command(const nnc_options *options);
 int nnc_sweep_command(const nnc_options *options);
 int nnc_eval_command(const nnc_options *options);
 int nnc_predict_command(const nnc_options *options);
-int nnc_generate_command(const nnc_options *options);
 int nnc_info_command(const nnc_options *options);
 int nnc_report_command(const nnc_options *options);
 int nnc_export_command(const nnc_options *options);

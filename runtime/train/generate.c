@@ -22,7 +22,6 @@
 #include "os/printable.h"
 #include "os/stop.h"
 #include "train/checkpoint.h"
-#include "train/commands.h"
 #include "train/vocabulary.h"
 
 typedef struct Choice {
@@ -252,11 +251,6 @@ static bool generate(nnc_session *session) {
   Writer writer = {
       .session = session, .options = session->options, .entry = &session->model->generate};
   nnc_position position;
-  if (!writer.entry->run) {
-    nnc_error("%s has no 'generate' block, which says what the next token is drawn by",
-              session->model->file);
-    return false;
-  }
   if (!nnc_stop_install() || !nnc_checkpoint_load(session, &position)) return false;
   nnc_session_host(session, position.step > 0 ? position.step : 1, position.epoch,
                    nnc_checkpoint_length(session->model, &position), position.steps_per_epoch);
@@ -266,7 +260,7 @@ static bool generate(nnc_session *session) {
   return good;
 }
 
-int nnc_generate_command(const nnc_options *options) {
+int nnc_generate_text(const nnc_options *options) {
   nnc_session session;
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   bool good = generate(&session);

@@ -12,6 +12,14 @@
 #include "os/stop.h"
 
 /* The first is the default. */
+/* Only programs with the block have what writes. */
+static int generate_text(const nnc_options *options) {
+  if (nnc_the_model.generate_text) return nnc_the_model.generate_text(options);
+  nnc_error("%s has no 'generate' block, which says what the next token is drawn by",
+            nnc_the_model.file);
+  return NNC_EXIT_FAILURE;
+}
+
 static const nnc_command commands[] = {
     {"train", NNC_TRAIN, "", 0, 0, "Train the model; results go to the --out folder.",
      nnc_train_command},
@@ -21,7 +29,7 @@ static const nnc_command commands[] = {
      nnc_eval_command},
     {"predict", NNC_PREDICT, "[FILE...|-]", 0, -1,
      "Print the predictions for each example of files.", nnc_predict_command},
-    {"generate", NNC_GENERATE, "", 0, 0, "Write a text, token by token.", nnc_generate_command},
+    {"generate", NNC_GENERATE, "", 0, 0, "Write a text, token by token.", generate_text},
     {"report", NNC_REPORT, "", 0, 0,
      "Write one page of HTML about a run: curves, classes, examples, memory, time.",
      nnc_report_command},

@@ -537,6 +537,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
   code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
   code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
+  if (module->entries[ENTRY_GENERATE]) code_line(code, ".generate_text = nnc_generate_text,");
   if (emitter->options->has_report) code_line(code, ".report = &nnc_report_writer,");
   emit_saves(code, &module->run);
   emit_classes(emitter);
