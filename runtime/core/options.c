@@ -102,6 +102,8 @@ static const Option options_table[] = {
      "look at all that is computed, and stop at what is not finite; slow"},
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
      "predict: json, csv; export: safetensors, npz"},
+    {"only", 0, KIND_TEXT, FIELD(only), NNC_EXPORT, 0, "PATTERN",
+     "write what has such a path alone: * any text, ? one character"},
     {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",
      "so many examples, where they have no inputs (default: 1)"},
     {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE | NNC_SWEEP, 0, NULL,

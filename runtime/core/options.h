@@ -46,7 +46,7 @@ typedef struct nnc_interval {
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt,
-      *stop;          /* NULL: not given */
+      *stop, *only;   /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
       jobs, patience, keep, wrong, batch, top, length, top_k; /* -1: not given; yes is 1 */

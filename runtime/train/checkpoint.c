@@ -31,6 +31,33 @@ static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
   return kinds >> variable->kind & 1;
 }
 
+/* `*` stands for any text, `?` for one character, as in groups of parameters. */
+static bool matches(const char *pattern, const char *path) {
+  const char *star = NULL, *retry = NULL;
+  while (*path) {
+    if (*pattern == '*') {
+      star = ++pattern;
+      retry = path;
+    } else if (*pattern == '?' || *pattern == *path) {
+      pattern++;
+      path++;
+    } else if (star) {
+      pattern = star;
+      path = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') pattern++;
+  return !*pattern;
+}
+
+bool nnc_checkpoint_has(const nnc_session *session, int variable, unsigned kinds) {
+  const nnc_variable *own = &session->model->variables[variable];
+  const char *only = session->options->only;
+  return is_wanted(own, kinds) && (!only || matches(only, own->tensor.name));
+}
+
 /* "612 1 12 600 0": the fields of nnc_position in their order */
 static char *position_format(const nnc_position *position) {
   char *text = NULL;
@@ -113,7 +140,7 @@ static bool save_with(const nnc_session *session, const char *path, const char *
     return false;
   }
   for (int i = 0; i < model->variable_count; i++)
-    if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
+    if (nnc_checkpoint_has(session, i, kinds)) tensors[count++] = &model->variables[i].tensor;
   nnc_metadata metadata[] = {
       {"format", format_name},         {"model", model->name},        {"file", model->file},
       {"compiler", model->compiler},   {"isa", model->isa},           {"source", model->source},

@@ -29,6 +29,9 @@ enum {
 bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
                          unsigned kinds, const nnc_position *position, nnc_tally *tally);
 
+/* Whether a file of these kinds of variables has this one; with --only its path matches, too. */
+bool nnc_checkpoint_has(const nnc_session *session, int variable, unsigned kinds);
+
 /* Opens and checks it: the kinds of variables must be there with their shapes, and, with `strict`,
  * with exactly their types and nothing else.  NULL after a message that lists the differences. */
 nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,

@@ -60,8 +60,18 @@ static bool check_target(const nnc_session *session, const char *path, int forma
   return false;
 }
 
+static bool has_any(const nnc_session *session) {
+  for (int i = 0; i < session->model->variable_count; i++)
+    if (nnc_checkpoint_has(session, i, NNC_WEIGHTS)) return true;
+  if (!session->options->only) return true;
+  nnc_error("--only: no parameter or state has a path like '%s'; info lists them",
+            session->options->only);
+  return false;
+}
+
 static bool export_to(nnc_session *session, const char *path, int format) {
   nnc_position position;
+  if (!has_any(session)) return false;
   if (!check_target(session, path, format)) return false;
   if (!nnc_checkpoint_load(session, &position)) return false;
   bool good = format == FORMAT_NPZ

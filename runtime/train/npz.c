@@ -2,6 +2,7 @@
  * after them the central directory, which repeats the headers with offsets, and its end
  * record.  Sizes are 32 bits here, so an archive stops at 4 GB; larger models go to
  * safetensors. */
+#include "train/checkpoint.h"
 #include "train/npz.h"
 
 #include <stdio.h>
@@ -190,7 +191,7 @@ static bool list_members(Archive *archive, const char *path, unsigned kinds) {
   uint64_t total = 0;
   for (int i = 0; i < model->variable_count; i++) {
     const nnc_tensor *tensor = &model->variables[i].tensor;
-    if (!(kinds >> model->variables[i].kind & 1)) continue;
+    if (!nnc_checkpoint_has(archive->session, i, kinds)) continue;
     char header[NPY_HEADER];
     uint64_t bytes = (uint64_t)make_npy_header(header, tensor) + (uint64_t)data_bytes(tensor);
     total += bytes + 2 * (MAX_NAME + sizeof(Bytes));
