@@ -106,4 +106,64 @@ check "what they own" diff wanted found
 check "gradients" "$nnc" parts.net --check-gradients
 check "trains" ./parts --quiet
 check_status "predicts" 0 '"z":\[' ./parts predict
+
+# ---- parameters as values: the same steps as with defs that hand theirs out ----
+cat > tied.net <<'EOF'
+const batch = 4, vocab = 6
+data train { t, y = csv("t.csv", header = false, columns = [0..3, 3]) }
+input t : i32[batch, 3]
+input y : i32[batch]
+enc    = embedding(_, vocab, 5)
+h      = tanh(linear(flatten(enc(t)), 5))
+logits = h @ enc.w.T
+loss   = cross_entropy(logits, y) + 0.01 * sum(abs(h.w)) + 0.1 * mean(h.b ^ 2) + h.w.shape[0] * 0.0
+train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 3 }
+predict { z = logits, norm = sum(enc.w ^ 2) }
+EOF
+cat > written.net <<'EOF'
+const batch = 4, vocab = 6
+data train { t, y = csv("t.csv", header = false, columns = [0..3, 3]) }
+input t : i32[batch, 3]
+input y : i32[batch]
+def table(x) { param w : [vocab, 5] = normal(0, 1) ; return w[x], w }
+def dense(x) { param w : [x.shape[1], 5] = glorot_uniform ; param b : [5] = zeros ; return x @ w + b, w, b }
+e, ew = table(t, name = "enc")
+u, hw, hb = dense(flatten(e), name = "h")
+h      = tanh(u)
+logits = h @ ew.T
+loss   = cross_entropy(logits, y) + 0.01 * sum(abs(hw)) + 0.1 * mean(hb ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 3 }
+predict { z = logits, norm = sum(ew ^ 2) }
+EOF
+awk 'BEGIN { for (i = 0; i < 16; i++) printf "%d,%d,%d,%d\n", i % 6, i * i % 6, i * 5 % 6, (i + 2) % 6 }' > t.csv
+for name in tied written; do
+  check "$name" "$nnc" $name.net -o $name
+  check "$name trains" ./$name --quiet
+  check "$name is exported" ./$name export $name.npz --quiet
+done
+check "the same parameters" python3 - <<'EOF'
+import zipfile
+one, other = (zipfile.ZipFile(name + ".npz") for name in ("tied", "written"))
+assert sorted(one.namelist()) == sorted(other.namelist()) == ["enc.w.npy", "h.b.npy", "h.w.npy"], one.namelist()
+assert all(one.read(name) == other.read(name) for name in one.namelist())
+EOF
+check "the same predictions" python3 - <(./tied predict) <(./written predict) <<'EOF'
+import json, sys
+flat = lambda v: [x for part in v for x in flat(part)] if isinstance(v, list) else [v]
+one, other = ([x for line in open(path) for v in json.loads(line).values() for x in flat(v)] for path in sys.argv[1:])
+assert len(one) == len(other) > 90 and all(abs(a - b) < 1e-5 for a, b in zip(one, other)), (one, other)
+EOF
+check "their gradients" "$nnc" tied.net --check-gradients
+
+# ---- export --only ----
+members() { python3 -c 'import sys, zipfile; print(*sorted(zipfile.ZipFile(sys.argv[1]).namelist()))' "$1"; }
+for case in 'h.*=h.b.npy h.w.npy' '*.w=enc.w.npy h.w.npy' '?.b=h.b.npy' '*n*w*=enc.w.npy' 'enc.w=enc.w.npy'; do
+  rm -f only.npz
+  check "--only ${case%%=*}" ./tied export only.npz --only "${case%%=*}" --quiet
+  check_status "has what matches" 0 "^${case#*=}\$" members only.npz
+done
+check "a part" ./tied export part.safetensors --only 'enc.*' --quiet
+check_status "which another run begins from" 0 'not loaded: h: the file has none' ./tied --init part.safetensors --epochs 0 --out from
+check_status "nothing matches" 1 "no parameter or state has a path like 'h'; info lists them" ./tied export none.npz --only h
+check_status "--only is for export" 2 'no flag of eval' ./tied eval --only h
 summary

@@ -1,6 +1,7 @@
 /* Expressions: one function a kind, chosen by table. */
 #include <string.h>
 #include "elaborate/core/emit.h"
+#include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
 #include "elaborate/core/slot.h"
 #include "elaborate/eval/convert.h"
@@ -249,13 +250,57 @@ static Value refuse_member(Elaborator *e, AstName name) {
   return value_error();
 }
 
+/* The path that `enc.w` or `h1.w` is of: a shared layer has its own, and a name is the element that it gives to the
+ * call that it is bound to. NULL: it cannot be one. */
+static const char *path_of_members(Elaborator *e, const AstExpr *expr) {
+  Symbol *hidden = NULL;
+  if (expr->kind == AST_MEMBER) {
+    const char *path = path_of_members(e, expr->member.object);
+    return path ? path_join(path, expr->member.name.text) : NULL;
+  }
+  const Symbol *symbol =
+      expr->kind == AST_NAME ? scope_find(e->frame->scope, expr->name, &hidden) : NULL;
+  if (!symbol) return NULL;
+  if (symbol->value.kind == VALUE_LAYER) return symbol->value.layer->path;
+  return value_is_tensor(symbol->value) ? path_join(e->frame->path, expr->name) : NULL;
+}
+
+/* A parameter or state of a layer, by its path; NULL: there is none. */
+static const Slot *find_parameter(Elaborator *e, const AstExpr *expr) {
+  for (int i = 0; i < MEMBER_COUNT; i++)
+    if (!strcmp(expr->member.name.text, members[i])) return NULL;
+  const char *path = path_of_members(e, expr);
+  return path ? slot_find(e->trace, path) : NULL;
+}
+
+static Value refuse_parameter(Elaborator *e, const Layer *layer, AstName name) {
+  Text text = {0};
+  size_t length = strlen(layer->path);
+  int count = 0;
+  Diagnostic *d =
+      report_error(e, name.span, "the layer '%s' has no parameter '%s'", layer->path, name.text);
+  diag_note(d, layer->span, "the layer");
+  for (int i = 0; i < e->trace->slots.count; i++) {
+    const char *path = e->trace->slots.items[i]->path;
+    if (strncmp(path, layer->path, length) == 0 && path[length] == '.')
+      text_printf(&text, "%s%s", count++ ? ", " : "", path);
+  }
+  if (count > 0) diag_help(d, "it has %s", text.data);
+  else diag_help(d, "its first call makes its parameters: call it before");
+  text_free(&text);
+  return value_error();
+}
+
 static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
   if (refuse_module(e, expr)) return value_error();
+  const Slot *parameter = find_parameter(e, expr);
+  if (parameter) return slot_value(e, parameter);
   Value object = convert_plain(e, evaluate_expr(e, expr->member.object), expr->span);
   if (value_is_error(object)) return object;
   const char *name = expr->member.name.text;
   if (value_is_number(object) || value_is_sequence(object))
     object = value_tensor(e, convert_any_tensor(e, object, expr->member.object->span));
+  if (object.kind == VALUE_LAYER) return refuse_parameter(e, object.layer, expr->member.name);
   if (!value_is_tensor(object)) {
     if (!value_is_error(object))
       report_error(e, expr->member.name.span, "%s has no member '%s'",
