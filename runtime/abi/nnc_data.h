@@ -13,7 +13,8 @@ extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_
 extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stage_standardize,
     nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch, nnc_stage_on_disk,
     nnc_stage_fold, nnc_stage_balance, nnc_stage_weigh, nnc_stage_hash, nnc_stage_window,
-    nnc_stage_resize, nnc_stage_center_crop, nnc_stage_random_crop, nnc_stage_random_resized_crop,
-    nnc_stage_color_jitter, nnc_stage_pad, nnc_stage_random_flip;
+    nnc_stage_random_affine, nnc_stage_random_erase, nnc_stage_resize, nnc_stage_center_crop,
+    nnc_stage_random_crop, nnc_stage_random_resized_crop, nnc_stage_color_jitter, nnc_stage_pad,
+    nnc_stage_random_flip;
 
 #endif

@@ -183,7 +183,9 @@ static bool find_size(const PictureStages *stages, int64_t *height, int64_t *wid
   *height = *width = 0;
   for (int i = 0; i < stages->count; i++) {
     const PictureStage *stage = &stages->stages[i];
-    if (stage->kind == PICTURE_RANDOM_FLIP || stage->kind == PICTURE_COLOR_JITTER) continue;
+    bool keeps_size = stage->kind == PICTURE_RANDOM_FLIP || stage->kind == PICTURE_COLOR_JITTER ||
+                      stage->kind == PICTURE_RANDOM_AFFINE || stage->kind == PICTURE_RANDOM_ERASE;
+    if (keeps_size) continue;
     if (stage->kind == PICTURE_PAD) {
       *height += *height ? 2 * stage->height : 0;
       *width += *width ? 2 * stage->width : 0;

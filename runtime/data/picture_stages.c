@@ -85,10 +85,10 @@ static PicturePart largest_middle(const PictureView *view, double least, double 
   return middle(view, height, width);
 }
 
-/* As torchvision's RandomResizedCrop: ten tries for a part of that area and ratio that lies within
- * the picture (Szegedy et al. 2015); then the middle. */
-static PicturePart draw_part(const PictureStage *stage, const Draws *draws,
-                             const PictureView *view) {
+/* As torchvision's RandomResizedCrop and RandomErasing: ten tries for a part of that area and ratio that
+ * lies within the picture (Szegedy et al. 2015); false: none did. */
+static bool draw_part(const PictureStage *stage, const Draws *draws, const PictureView *view,
+                      PicturePart *part) {
   enum { TRIES = 10 };
   double logarithms[2] = {log(stage->ratio[0]), log(stage->ratio[1])};
   double area = (double)view->part.height * (double)view->part.width;
@@ -99,19 +99,42 @@ static PicturePart draw_part(const PictureStage *stage, const Draws *draws,
     if (height < 1 || height > (double)view->part.height || width < 1 ||
         width > (double)view->part.width)
       continue;
-    PicturePart part = {0, 0, (int64_t)height, (int64_t)width};
-    part.top = draw_start(draws, at + 2, view->part.height - part.height);
-    part.left = draw_start(draws, at + 3, view->part.width - part.width);
-    return part;
+    *part = (PicturePart){0, 0, (int64_t)height, (int64_t)width};
+    part->top = draw_start(draws, at + 2, view->part.height - part->height);
+    part->left = draw_start(draws, at + 3, view->part.width - part->width);
+    return true;
   }
-  return largest_middle(view, stage->ratio[0], stage->ratio[1]);
+  return false;
 }
 
 static int apply_resized_crop(const PictureStage *stage, const Draws *draws, PictureView *view) {
   double ratio = (double)stage->width / (double)stage->height;
-  data_view_crop(view, draws->visit->draws ? draw_part(stage, draws, view)
-                                           : largest_middle(view, ratio, ratio));
+  PicturePart part = largest_middle(view, ratio, ratio);
+  if (draws->visit->draws && !draw_part(stage, draws, view, &part))
+    part = largest_middle(view, stage->ratio[0], stage->ratio[1]);
+  data_view_crop(view, part);
   return data_view_scale(view, stage->height, stage->width);
+}
+
+static int apply_affine(const PictureStage *stage, const Draws *draws, PictureView *view) {
+  const double both[2] = {-1, 1}, radian = 0.017453292519943295;
+  if (!draws->visit->draws) return 0;
+  double angle = stage->degrees * radian * draw_between(draws, 0, both);
+  double shear = stage->shear * radian * draw_between(draws, 1, both);
+  double right = stage->translate * (double)view->part.width * draw_between(draws, 2, both);
+  double down = stage->translate * (double)view->part.height * draw_between(draws, 3, both);
+  double scale = draw_between(draws, 4, stage->scale);
+  PictureMap map = data_affine_map(angle, shear, scale, floor(right + 0.5), floor(down + 0.5));
+  return data_view_map(view, map, (unsigned char)stage->value);
+}
+
+/* Where values are classes nothing is erased: what is behind is still to be found. */
+static int apply_erase(const PictureStage *stage, const Draws *draws, PictureView *view) {
+  enum { CHANCE = 100 }; /* behind the draws of the part */
+  PicturePart part;
+  bool erases = draws->visit->draws && !view->is_index && draw(draws, CHANCE) < stage->probability;
+  if (!erases || !draw_part(stage, draws, view, &part)) return 0;
+  return data_view_fill(view, part, (unsigned char)stage->value);
 }
 
 /* Factors, and the order, as torchvision's ColorJitter draws them. */
@@ -147,6 +170,8 @@ static int apply_stage(const PictureStage *stage, const Draws *draws, PictureVie
   case PICTURE_PAD:
     return data_view_pad(view, stage->height, stage->width, (unsigned char)stage->value);
   case PICTURE_COLOR_JITTER: return apply_color_jitter(stage, draws, view);
+  case PICTURE_RANDOM_AFFINE: return apply_affine(stage, draws, view);
+  case PICTURE_RANDOM_ERASE: return apply_erase(stage, draws, view);
   case PICTURE_STAGE_KINDS: break;
   case PICTURE_RANDOM_FLIP:
     if (draws->visit->draws && draw(draws, 0) < stage->probability)
@@ -194,6 +219,9 @@ static const char *const part_formals[] = {"height", "width", "scale", "ratio", 
 static const char *const pad_formals[] = {"height", "width", "value", NULL};
 static const char *const color_formals[] = {"brightness", "contrast", "saturation", "hue", NULL};
 static const char *const flip_formals[] = {"probability", NULL};
+static const char *const affine_formals[] = {"degrees", "translate", "scale",
+                                             "shear",   "value",     NULL};
+static const char *const erase_formals[] = {"probability", "scale", "ratio", "value", NULL};
 
 static int add_sized(const DataContext *context, DataTable *table, PictureStage stage) {
   bool is_pad = stage.kind == PICTURE_PAD;
@@ -211,7 +239,7 @@ static int add_sized(const DataContext *context, DataTable *table, PictureStage 
 
 /* The list of the least and the most; what is there stays when the argument is absent. */
 static int read_pair(const DataContext *context, const char *name, double most, double pair[2]) {
-  const nnc_value *value = data_argument(context->call, part_formals, name);
+  const nnc_value *value = data_argument(context->call, context->call->stage->formals, name);
   if (!value) return 0;
   bool fits = value->kind == NNC_LIST && value->count == 2 && value->items[0].kind == NNC_NUMBER &&
               value->items[1].kind == NNC_NUMBER && value->items[0].number > 0 &&
@@ -268,6 +296,28 @@ static int random_flip(const DataContext *context, DataTable *table) {
   return data_picture_add_stage(context, table, stage);
 }
 
+static int random_affine(const DataContext *context, DataTable *table) {
+  PictureStage stage = {.kind = PICTURE_RANDOM_AFFINE, .scale = {1, 1}};
+  if (data_argument_number(context, affine_formals, "degrees", 0, 180, &stage.degrees) < 0 ||
+      data_argument_number(context, affine_formals, "translate", 0, 1, &stage.translate) < 0 ||
+      data_argument_number(context, affine_formals, "shear", 0, 89, &stage.shear) < 0 ||
+      data_argument_number(context, affine_formals, "value", 0, 255, &stage.value) < 0 ||
+      read_pair(context, "scale", DATA_MOST_FACTOR, stage.scale) < 0)
+    return -1;
+  return data_picture_add_stage(context, table, stage);
+}
+
+static int random_erase(const DataContext *context, DataTable *table) {
+  PictureStage stage = {
+      .kind = PICTURE_RANDOM_ERASE, .probability = 0.5, .scale = {0.02, 0.33}, .ratio = {0.3, 3.3}};
+  if (data_argument_number(context, erase_formals, "probability", 0, 1, &stage.probability) < 0 ||
+      data_argument_number(context, erase_formals, "value", 0, 255, &stage.value) < 0 ||
+      read_pair(context, "scale", 1, stage.scale) < 0 ||
+      read_pair(context, "ratio", DATA_MOST_RATIO, stage.ratio) < 0)
+    return -1;
+  return data_picture_add_stage(context, table, stage);
+}
+
 const struct nnc_stage_class nnc_stage_resize = {
     .name = "resize", .acts_on = DATA_ACTS_ON_resize, .formals = size_formals, .picture = resize};
 const struct nnc_stage_class nnc_stage_center_crop = {.name = "center_crop",
@@ -293,3 +343,11 @@ const struct nnc_stage_class nnc_stage_random_flip = {.name = "random_flip",
                                                       .acts_on = DATA_ACTS_ON_random_flip,
                                                       .formals = flip_formals,
                                                       .picture = random_flip};
+const struct nnc_stage_class nnc_stage_random_affine = {.name = "random_affine",
+                                                        .acts_on = DATA_ACTS_ON_random_affine,
+                                                        .formals = affine_formals,
+                                                        .picture = random_affine};
+const struct nnc_stage_class nnc_stage_random_erase = {.name = "random_erase",
+                                                       .acts_on = DATA_ACTS_ON_random_erase,
+                                                       .formals = erase_formals,
+                                                       .picture = random_erase};

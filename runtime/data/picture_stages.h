@@ -16,6 +16,8 @@ typedef enum PictureStageKind {
   PICTURE_RANDOM_RESIZED_CROP,
   PICTURE_PAD,
   PICTURE_COLOR_JITTER,
+  PICTURE_RANDOM_AFFINE,
+  PICTURE_RANDOM_ERASE,
   PICTURE_STAGE_KINDS
 } PictureStageKind;
 
@@ -23,10 +25,12 @@ typedef struct PictureStage {
   PictureStageKind kind;
   /* resize: width 0 says that `height` is for the shorter side; pad: what is added at each side */
   int64_t height, width;
-  double probability;        /* of a flip */
-  double scale[2];           /* of a random resized crop: its share of the area, */
-  double ratio[2];           /* and its width to its height */
-  double value;              /* of padding */
+  double probability;        /* of a flip, of erasing */
+  double scale[2];           /* of a part: its share of the area, */
+  double ratio[2];           /* and its width to its height; of an affine map: its factor */
+  double value;              /* of what is added */
+  double degrees, shear;     /* of an affine map, either way */
+  double translate;          /* either way, a part of the height and of the width */
   double color[DATA_COLORS]; /* of a color jitter, by DataColor: how far factors are from 1 */
 } PictureStage;
 

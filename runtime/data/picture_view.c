@@ -214,14 +214,53 @@ static bool is_settled(const PictureView *view) {
          view->part.width == view->picture.width;
 }
 
+static int settle_if_needed(PictureView *view) { return is_settled(view) ? 0 : settle(view); }
+
 int data_view_color(PictureView *view, enum DataColor color, double factor) {
   if (view->is_index)
     return data_fail(view->file->context,
                      "%s: color_jitter changes colours, but the values of this picture are classes",
                      view->file->name);
-  int result = is_settled(view) ? 0 : settle(view);
+  int result = settle_if_needed(view);
   if (result < 0) return result;
   data_color_change(&view->picture, view->scratch->buffers[view->buffer].bytes, color, factor);
   data_scratch_mark(view->scratch, NNC_DATA_SCALING);
+  return 0;
+}
+
+/* --- maps and fillings ------------------------------------------------------------------------ */
+
+int data_view_map(PictureView *view, PictureMap map, unsigned char fill) {
+  int result = settle_if_needed(view);
+  if (result < 0) return result;
+  if (view->is_mirrored) { /* pixels lie the other way */
+    map.b = -map.b;
+    map.c = -map.c;
+    map.tx = -map.tx;
+  }
+  enum DataBuffer next =
+      view->buffer == DATA_BUFFER_SCALED ? DATA_BUFFER_SCALED_AGAIN : DATA_BUFFER_SCALED;
+  Picture *picture = &view->picture;
+  size_t size = (size_t)(picture->height * picture->width * picture->pixel);
+  unsigned char *bytes = data_scratch_take(view->scratch, next, size);
+  if (!bytes) return fail_memory(view);
+  data_affine_pixels(picture, &map, view->is_index, fill, bytes);
+  picture->bytes = bytes;
+  view->buffer = next;
+  data_scratch_mark(view->scratch, NNC_DATA_SCALING);
+  return 0;
+}
+
+int data_view_fill(PictureView *view, PicturePart part, unsigned char value) {
+  int result = settle_if_needed(view);
+  if (result < 0) return result;
+  const Picture *picture = &view->picture;
+  NNC_ASSERT(part.top >= 0 && part.top + part.height <= picture->height);
+  NNC_ASSERT(part.left >= 0 && part.left + part.width <= picture->width);
+  int64_t left = view->is_mirrored ? picture->width - part.left - part.width : part.left;
+  unsigned char *bytes = view->scratch->buffers[view->buffer].bytes;
+  for (int64_t row = part.top; row < part.top + part.height; row++)
+    memset(bytes + (row * picture->width + left) * picture->pixel, value,
+           (size_t)(part.width * picture->pixel));
   return 0;
 }

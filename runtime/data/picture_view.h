@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "data/picture.h"
+#include "data/picture_affine.h"
 #include "data/picture_color.h"
 
 typedef struct PictureView {
@@ -37,6 +38,10 @@ int data_view_pad(PictureView *view, int64_t height, int64_t width, unsigned cha
 
 /* Computes what is seen, and changes its colours; values that are classes have none: an error. */
 int data_view_color(PictureView *view, enum DataColor color, double factor);
+
+/* Computes what is seen, and maps its pixels (picture_affine.h), or fills a part of it with the value. */
+int data_view_map(PictureView *view, PictureMap map, unsigned char fill);
+int data_view_fill(PictureView *view, PicturePart part, unsigned char value);
 
 /* Computes what is seen: planes [channels][height][width]. */
 int data_view_finish(PictureView *view, unsigned char *planes);

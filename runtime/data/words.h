@@ -59,6 +59,8 @@
   STAGE(random_resized_crop, GIVES_PICTURES)                                                       \
   STAGE(color_jitter, GIVES_PICTURES)                                                              \
   STAGE(pad, GIVES_PICTURES)                                                                       \
+  STAGE(random_affine, GIVES_PICTURES)                                                             \
+  STAGE(random_erase, GIVES_PICTURES)                                                              \
   STAGE(random_flip, GIVES_PICTURES)
 
 #define DATA_KIND_ENUMERATOR(bit, name, text) name = bit,
@@ -73,6 +75,7 @@ enum DataActsOn { DATA_STAGES(DATA_STAGE_ENUMERATOR) };
 
 enum { DATA_PICTURE_STAGES = 16 }; /* at most, after one source */
 enum { DATA_MOST_RATIO = 1000 };   /* of the width of a part of a picture to its height */
+enum { DATA_MOST_FACTOR = 100 };   /* of an affine map */
 
 static inline const char *data_kind_text(int kind) {
 #define DATA_KIND_TEXT(bit, name, text)                                                            \

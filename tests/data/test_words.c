@@ -269,6 +269,8 @@ static void test_every_source_with_every_stage(void **state) {
                 {SIZED(random_resized_crop), "random_resized_crop(8)"},
                 {STAGE(color_jitter, ARG("hue", NUM(0.1))), "color_jitter(hue = 0.1)"},
                 {STAGE(pad, ARG("height", NUM(0))), "pad(0)"},
+                {STAGE(random_affine, ARG("degrees", NUM(5))), "random_affine(degrees = 5)"},
+                {STAGE0(random_erase), "random_erase"},
                 {STAGE0(random_flip), "random_flip"}};
   size_t source_count = sizeof sources / sizeof *sources;
   size_t stage_count = sizeof stages / sizeof *stages;
@@ -291,7 +293,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 13 * 5 + 7 * 2 + 2 * 2 + 4 * 7 + 6);
+  assert_int_equal(taken, 13 * 5 + 7 * 2 + 2 * 2 + 4 * 9 + 6);
 }
 
 int main(void) {

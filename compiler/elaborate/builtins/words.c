@@ -464,6 +464,21 @@ const Builtin builtins_words[] = {
           "circle either way, in a random order; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
           "color_jitter(0.4, 0.4, 0.4, 0.1) }"),
+    STAGE(
+        "random_affine",
+        "random_affine(degrees = 0, translate = 0, scale = [1, 1], shear = 0, value = 0)",
+        "Turns a picture about its middle by up to so many degrees either way, shears it likewise, "
+        "scales it by a factor in that range and moves it by up to that part of its size; what "
+        "comes "
+        "from outside has the value. Nothing outside of training."
+        " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
+        "random_affine(degrees = 10, translate = 0.1) }"),
+    STAGE("random_erase",
+          "random_erase(probability = 0.5, scale = [0.02, 0.33], ratio = [0.3, 3.3], value = 0)",
+          "Fills a part of a picture, of a random share of the area and ratio of width to height; "
+          "nothing outside of training  (Zhong et al. 2017)."
+          " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
+          "random_erase }"),
     STAGE("random_flip", "random_flip(probability = 0.5)",
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "

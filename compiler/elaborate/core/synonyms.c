@@ -158,6 +158,8 @@ static const struct {
     {"shards", "webdataset tar"},
     {"image_list", "flowfromdataframe imagetable manifest"},
     {"window", "slidingwindow timeseries lookback"},
+    {"random_affine", "rotate rotation randomrotation"},
+    {"random_erase", "randomerasing cutout"},
     {"within", "shufflebuffer buffersize"},
     {"fold", "kfold crossvalidation stratifiedkfold"},
     {"balance", "classweight oversample balanced resample"},

@@ -154,6 +154,14 @@ static const DataWord stages[] = {
      {WITHIN("brightness", RANGED, 0, 10), WITHIN("contrast", RANGED, 0, 10),
       WITHIN("saturation", RANGED, 0, 10), WITHIN("hue", RANGED, 0, 0.5)},
      {0}},
+    {"random_affine",
+     {WITHIN("degrees", RANGED, 0, 180), WITHIN("translate", RANGED, 0, 1), ANY("scale", LIST),
+      WITHIN("shear", RANGED, 0, 89), WITHIN("value", WHOLE, 0, 255)},
+     {0}},
+    {"random_erase",
+     {WITHIN("probability", RANGED, 0, 1), ANY("scale", LIST), ANY("ratio", LIST),
+      WITHIN("value", WHOLE, 0, 255)},
+     {0}},
     {"random_flip", {WITHIN("probability", RANGED, 0, 1)}, {0}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
@@ -420,7 +428,7 @@ static bool check_replacement(Elaborator *e, const DataCall *call) {
 /* Two numbers: from which to which an area is drawn, as a part of the picture's, and a ratio. */
 static bool check_pair(Elaborator *e, const DataCall *call, const char *name, double most) {
   const DataArgument *argument = data_find_argument(call, name);
-  if (!argument || strcmp(call->function, "random_resized_crop") != 0) return true;
+  if (!argument) return true;
   const DataValue *value = &argument->value;
   bool fits = value->kind == DATA_LIST && value->count == 2 &&
               value->items[0].kind == DATA_NUMBER && value->items[1].kind == DATA_NUMBER;
@@ -460,7 +468,9 @@ static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCa
   return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call, word) &&
          check_arguments(e, call, word, check_range) && check_fractions(e, call) &&
          check_replacement(e, call) && check_classes(e, pipeline, call) &&
-         check_arrays(e, pipeline, call) && check_pair(e, call, "scale", 1) &&
+         check_arrays(e, pipeline, call) &&
+         check_pair(e, call, "scale",
+                    strcmp(call->function, "random_affine") ? 1 : DATA_MOST_FACTOR) &&
          check_pair(e, call, "ratio", DATA_MOST_RATIO) &&
          check_arguments(e, call, word, check_words);
 }
