@@ -149,4 +149,47 @@ waits = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
 if rows != ROWS or waits > ROWS / 4:
     sys.exit(f"{rows} rows, {waits} waits")
 END
+
+# ---- samplers: how often each value comes, within five standard deviations; a name made of text and a number ----
+cat >samplers.net <<'END'
+const n = 20000
+odds = [0.0, 1.0, 2.0, -inf]
+for i in 0..2 { h = linear(ones([1, 2]), 2, name = "part" + i + "_" + (i + 1)) }
+predict {
+  flips = i32(bernoulli(0.3, [n]))
+  each  = i32(bernoulli(f32(arange(n) % 4) / 4))
+  dice  = randint(-2, 5, [n])
+  large = randint(0, 2147483647, [n], i64)
+  drawn = categorical(zeros([n, 4]) + odds)
+  again = categorical(zeros([n, 4]) + odds)
+  width = sum(h)
+}
+END
+build_it samplers
+"$nnc" check --parameters samplers.net >names 2>&1
+check_status "names of text and numbers" 0 '^part0_1.w' cat names
+check_status "of each round" 0 '^part1_2.b' cat names
+check "begins" ./samplers train --epochs 0 -q --out s.run
+./samplers predict --out s.run --seed 3 >drawn.json
+python3 - drawn.json <<'END' && ok || fail "samplers"
+import json, math, sys
+d = json.load(open(sys.argv[1]))
+N = len(d["flips"])
+def near(values, value, p):
+    count, deviation = sum(v == value for v in values), math.sqrt(len(values) * p * (1 - p))
+    assert abs(count - len(values) * p) <= 5 * deviation, (value, p, count, len(values))
+near(d["flips"], 1, 0.3)
+for k in range(4):
+    near(d["each"][k::4], 1, k / 4)
+assert set(d["dice"]) == set(range(-2, 5))
+for k in range(-2, 5):
+    near(d["dice"], k, 1 / 7)
+assert 0 <= min(d["large"]) and max(d["large"]) < 2147483647
+near([v >= 1 << 30 for v in d["large"]], True, 0.5)
+near([v % 2 for v in d["large"]], 1, 0.5)
+whole = 1 + math.e + math.e ** 2
+for k, p in enumerate((1 / whole, math.e / whole, math.e ** 2 / whole, 0.0)):
+    near(d["drawn"], k, p)
+assert d["drawn"] != d["again"] and N == 20000
+END
 summary

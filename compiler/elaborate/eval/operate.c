@@ -10,6 +10,7 @@
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/operate.h"
 #include "ops/number.h"
+#include "support/names.h"
 #include "support/integers.h"
 
 typedef struct OperatorInfo {
@@ -116,6 +117,21 @@ static Value join_lists(Elaborator *e, Value a, Value b) {
   return list;
 }
 
+enum { LONGEST_TEXT = 4096 };
+
+static bool is_text_part(Value value) {
+  return value.kind == VALUE_STRING || value.kind == VALUE_INT;
+}
+
+/* Two texts, or a text and a whole number, as one text. */
+static Value join_texts(Elaborator *e, Value a, Value b) {
+  const char *first = a.kind == VALUE_INT ? name_printf("%lld", (long long)a.integer) : a.string;
+  const char *second = b.kind == VALUE_INT ? name_printf("%lld", (long long)b.integer) : b.string;
+  if (strlen(first) + strlen(second) > LONGEST_TEXT)
+    return report_error_value(e, e->at, "a text of more than %d bytes", LONGEST_TEXT);
+  return value_string(name_printf("%s%s", first, second));
+}
+
 static Value operate_constants(Elaborator *e, AstOperator op, Value a, Value b) {
   if (op == AST_EQ) return value_bool(value_equal(a, b));
   if (op == AST_NE) return value_bool(!value_equal(a, b));
@@ -126,6 +142,8 @@ static Value operate_constants(Elaborator *e, AstOperator op, Value a, Value b) 
   if (a.kind == VALUE_INT && b.kind == VALUE_INT) return operate_ints(e, op, a.integer, b.integer);
   if (value_is_number(a) && value_is_number(b))
     return operate_floats(e, op, value_number(a), value_number(b));
+  bool has_text = a.kind == VALUE_STRING || b.kind == VALUE_STRING;
+  if (op == AST_ADD && has_text && is_text_part(a) && is_text_part(b)) return join_texts(e, a, b);
   if (op == AST_ADD && value_is_sequence(a) && value_is_sequence(b)) return join_lists(e, a, b);
   return wrong_operands(e, op, a, b);
 }
