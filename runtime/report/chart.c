@@ -164,6 +164,7 @@ static void put_mark(FILE *file, const Plot *plot) {
 
 /* What stands under the pointer. */
 static void put_hovers(FILE *file, const Plot *plot) {
+  char text[NNC_DIGITS];
   const nnc_chart *chart = plot->chart;
   int64_t stride = nnc_chart_stride(chart->history->count, MOST_HOVERS);
   double width = (double)(RIGHT - LEFT) / (double)chart->history->count * (double)stride;
@@ -176,13 +177,14 @@ static void put_hovers(FILE *file, const Plot *plot) {
       if (!chart->lines[k]->has[i]) continue;
       fputc('\n', file);
       nnc_page_text(file, chart->names[k]);
-      fprintf(file, " %.9g", chart->lines[k]->values[i]);
+      fprintf(file, " %s", nnc_page_digits(text, 9, chart->lines[k]->values[i]));
     }
     fputs("</title></rect>\n", file);
   }
 }
 
 static void put_keys(FILE *file, const nnc_chart *chart) {
+  char text[NNC_DIGITS];
   fputs("<figcaption>", file);
   for (int k = 0; k < chart->count; k++) {
     fprintf(file,
@@ -190,14 +192,17 @@ static void put_keys(FILE *file, const nnc_chart *chart) {
             "<polyline class=\"s%d\" points=\"0 5 22 5\"/></svg>",
             k);
     nnc_page_text(file, chart->names[k]);
-    fprintf(file, " %.4g</span>",
-            nnc_history_value(chart->history, chart->lines[k]->name, chart->history->count - 1));
+    fprintf(file, " %s</span>",
+            nnc_page_digits(text, 4,
+                            nnc_history_value(chart->history, chart->lines[k]->name,
+                                              chart->history->count - 1)));
   }
   fputs("</figcaption>\n", file);
 }
 
 /* The axes are told in attributes, so that whoever reads the page can turn points into numbers again. */
 static void put_open(FILE *file, const Plot *plot) {
+  char first[NNC_DIGITS], last[NNC_DIGITS];
   const nnc_chart *chart = plot->chart;
   fputs("<figure><h3>", file);
   nnc_page_text(file, chart->title);
@@ -212,8 +217,11 @@ static void put_open(FILE *file, const Plot *plot) {
   for (int k = 0; k < chart->count; k++) {
     fputs(k ? "; " : ": ", file);
     nnc_page_text(file, chart->names[k]);
-    fprintf(file, " from %.4g to %.4g", nnc_history_value(chart->history, chart->lines[k]->name, 0),
-            nnc_history_value(chart->history, chart->lines[k]->name, chart->history->count - 1));
+    const char *name = chart->lines[k]->name;
+    fprintf(file, " from %s to %s",
+            nnc_page_digits(first, 4, nnc_history_value(chart->history, name, 0)),
+            nnc_page_digits(last, 4,
+                            nnc_history_value(chart->history, name, chart->history->count - 1)));
   }
   fputs("; the values are in the table below\">\n", file);
 }

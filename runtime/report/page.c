@@ -1,6 +1,7 @@
 /* Pieces of an HTML page: see page.h. */
 #include "report/page.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -45,6 +46,13 @@ void nnc_page_tile(FILE *file, const char *value, const char *what) {
   fputs("</span></div>\n", file);
 }
 
+const char *nnc_page_digits(char text[NNC_DIGITS], int digits, double number) {
+  if (isnan(number)) return "NaN";
+  if (isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  snprintf(text, NNC_DIGITS, "%.*g", digits, number);
+  return text;
+}
+
 void nnc_page_cell(FILE *file, const char *text) {
   fputs("<td>", file);
   nnc_page_text(file, text);
@@ -52,7 +60,8 @@ void nnc_page_cell(FILE *file, const char *text) {
 }
 
 void nnc_page_number(FILE *file, double number) {
-  fprintf(file, "<td class=\"n\">%.9g</td>", number);
+  char text[NNC_DIGITS];
+  fprintf(file, "<td class=\"n\">%s</td>", nnc_page_digits(text, 9, number));
 }
 
 void nnc_page_table(FILE *file, const char *class, const char *label) {

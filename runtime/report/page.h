@@ -17,6 +17,10 @@ void nnc_page_section(FILE *file, const char *title);
 /* A figure of the run in large type, and what it is. */
 void nnc_page_tile(FILE *file, const char *value, const char *what);
 
+/* A number to so many digits; what is none is called as in the log: NaN, Infinity, -Infinity. */
+enum { NNC_DIGITS = 32 };
+const char *nnc_page_digits(char text[NNC_DIGITS], int digits, double number);
+
 /* The cell of a table, of text or of a number. */
 void nnc_page_cell(FILE *file, const char *text);
 void nnc_page_number(FILE *file, double number);

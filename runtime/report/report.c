@@ -91,22 +91,20 @@ static double mean_of(const nnc_series *series, int64_t count) {
 static void put_metric_tiles(FILE *file, const nnc_report *report, const nnc_best_report *best) {
   const nnc_history *history = report->history;
   const nnc_model *model = report->session->model;
-  char value[64], what[NAME + 64];
+  char value[NNC_DIGITS], what[NAME + 64];
   if (best->series) {
-    snprintf(value, sizeof value, "%.5g", best->series->values[best->at]);
     snprintf(what, sizeof what, "best %s, epoch %.0f", best->series->name,
              nnc_history_value(history, "epoch", best->at));
-    nnc_page_tile(file, value, what);
+    nnc_page_tile(file, nnc_page_digits(value, 5, best->series->values[best->at]), what);
   }
   const nnc_series *chief = chief_series(history, model);
   size_t set = chief ? strcspn(chief->name, "/") + 1 : 0;
   for (int i = 0; chief && i < history->series_count; i++) {
     const nnc_series *series = &history->series[i];
     if (strncmp(series->name, chief->name, set) != 0) continue;
-    snprintf(value, sizeof value, "%.5g",
-             nnc_history_value(history, series->name, history->count - 1));
+    double last = nnc_history_value(history, series->name, history->count - 1);
     snprintf(what, sizeof what, "last %s", series->name);
-    nnc_page_tile(file, value, what);
+    nnc_page_tile(file, nnc_page_digits(value, 5, last), what);
   }
 }
 

@@ -1,6 +1,8 @@
 /* Tables of classes in a page: see report_classes.h. */
 #include "train/report_classes.h"
 
+#include <math.h>
+
 #include "report/page.h"
 
 enum { MOST_CLASSES = 200 };
@@ -71,17 +73,20 @@ static void put_scores(void *context, int64_t class, const nnc_class_scores *sco
   if (class >= MOST_CLASSES) return;
   fputs("<tr>", table->file);
   nnc_page_cell(table->file, class == -1   ? "mean"
-                             : class == -2 ? "by examples"
+                             : class == -2 ? "by support"
                                            : nnc_class_name(table->classes, class, name));
   const double numbers[] = {scores->precision, scores->recall, scores->f1, scores->auc,
                             scores->average};
-  for (int i = 0; i < 5; i++) fprintf(table->file, "<td class=\"n\">%.4f</td>", numbers[i]);
+  for (int i = 0; i < 5; i++) {
+    snprintf(name, sizeof name, "%.4f", numbers[i]);
+    fprintf(table->file, "<td class=\"n\">%s</td>", isnan(numbers[i]) ? "NaN" : name);
+  }
   fprintf(table->file, "<td class=\"n\">%lld</td></tr>\n", (long long)scores->support);
 }
 
 void nnc_report_put_classes(FILE *file, const nnc_classes *classes, const char *set) {
-  static const char *const names[] = {"class", ">precision", ">recall",  ">F1",
-                                      ">AUC",  ">average",   ">examples"};
+  static const char *const names[] = {"class", ">precision", ">recall", ">F1",
+                                      ">AUC",  ">average",   ">support"};
   nnc_page_section(file, "Classes");
   fprintf(file, "<p>%.6g of %lld examples of <b>", nnc_classes_accuracy(classes),
           (long long)classes->examples);

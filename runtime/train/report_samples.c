@@ -98,6 +98,7 @@ static void put_name_of(FILE *file, const char *name) {
 static void put_elements(Samples *samples, const nnc_tensor *tensor, int64_t count,
                          const void *values) {
   FILE *file = samples->file;
+  char text[NNC_DIGITS];
   const nnc_fitted_value *names = nnc_fitted_class_names(&samples->session->fitted, tensor->name);
   bool has_words = names && names->strings;
   int64_t most = has_words ? MOST_WORDS : MOST_NUMBERS;
@@ -109,7 +110,7 @@ static void put_elements(Samples *samples, const nnc_tensor *tensor, int64_t cou
     bool is_letter = word && word[0] && !word[1]; /* of a text: letters follow each other */
     if (i > 0 && !is_letter) fputs(word ? " " : ", ", file);
     if (word) nnc_page_text(file, word);
-    else fprintf(file, "%.4g", value);
+    else fputs(nnc_page_digits(text, 4, value), file);
   }
   fputs("</span>", file);
   if (count > most) fprintf(file, " ... (%lld)", (long long)count);
@@ -139,6 +140,7 @@ static void put_input(Samples *samples, int number, bool as_picture, int64_t exa
 /* ---- predictions ----------------------------------------------------------------------------- */
 
 static void put_greatest(FILE *file, const nnc_predict_column *column) {
+  char text[NNC_DIGITS];
   double value = INFINITY;
   int64_t place = -1;
   for (int64_t i = 0; i < column->top; i++) {
@@ -149,12 +151,13 @@ static void put_greatest(FILE *file, const nnc_predict_column *column) {
     if (i > 0) fputs(", ", file);
     if (name) nnc_page_text(file, name);
     else fprintf(file, "%lld", (long long)place);
-    fprintf(file, " (%.2g)", value);
+    fprintf(file, " (%s)", nnc_page_digits(text, 2, value));
     if (isnan(value)) value = -INFINITY;
   }
 }
 
 static void put_result(FILE *file, const nnc_predict_column *column) {
+  char text[NNC_DIGITS];
   put_name_of(file, column->name);
   fputs("<b>", file);
   if (column->top > 0) put_greatest(file, column);
@@ -162,7 +165,7 @@ static void put_result(FILE *file, const nnc_predict_column *column) {
     const char *name = nnc_predict_class_name(column, i);
     if (i > 0) fputs(", ", file);
     if (name) nnc_page_text(file, name);
-    else fprintf(file, "%.4g", nnc_number_get(column->dtype, column->data, i));
+    else fputs(nnc_page_digits(text, 4, nnc_number_get(column->dtype, column->data, i)), file);
   }
   if (column->top == 0 && column->elements > MOST_NUMBERS)
     fprintf(file, " ... (%lld)", (long long)column->elements);

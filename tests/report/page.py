@@ -217,6 +217,8 @@ def main():
     lines = [] if sys.argv[2] == "-" else [json.loads(line) for line in open(sys.argv[2])]
     check_self_contained(source, page)
     check_contrast(source)
+    words = [text(e) for tag in ("td", "span", "b", "title") for e in walk(page.root, tag)]
+    assert not any(re.search(r"(^| )-?(nan|inf)$", word) for word in words), "a number that is none is not called as in the log"
     pictures = check_pictures(page)
     charts = 0
     if lines:
