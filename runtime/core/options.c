@@ -26,14 +26,15 @@ enum Kind {
   KIND_NUMBER
 };
 
+/* Short texts are in the table itself: a pointer to one takes more than the text. */
 typedef struct Option {
-  const char *name;
+  char name[16];
   char letter; /* 0: none */
   int kind;
   size_t offset;     /* of the field in nnc_options */
   unsigned commands; /* bits of those that know it */
   int64_t least;     /* KIND_COUNT */
-  const char *value; /* its name in the help */
+  char value[8];     /* its name in the help; "": it takes none */
   const char *help;
 } Option;
 
@@ -77,11 +78,11 @@ static const Option options_table[] = {
      "keep the last N checkpoints beside the newest (default: as the program says)"},
     {"patience", 0, KIND_COUNT, FIELD(patience), TRAINS, 0, "N",
      "stop after N reports without an improvement; 0: never"},
-    {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_EXPORT, 0, NULL,
+    {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_EXPORT, 0, "",
      "take OUT/best.safetensors instead of the last checkpoint"},
-    {"confusion", 0, KIND_FLAG, FIELD(confusion), NNC_EVAL, 0, NULL,
+    {"confusion", 0, KIND_FLAG, FIELD(confusion), NNC_EVAL, 0, "",
      "print how many examples of each class were taken for which"},
-    {"per-class", 0, KIND_FLAG, FIELD(per_class), NNC_EVAL, 0, NULL,
+    {"per-class", 0, KIND_FLAG, FIELD(per_class), NNC_EVAL, 0, "",
      "print precision, recall, F1, AUC and average precision of each class"},
     {"wrong", 0, KIND_COUNT, FIELD(wrong), NNC_EVAL, 1, "N",
      "print the N most confidently wrong examples"},
@@ -94,11 +95,11 @@ static const Option options_table[] = {
     {"tensorboard", 0, KIND_TEXT, FIELD(tensorboard), TRAINS, 0, "DIR",
      "write the numbers of the log to DIR for TensorBoard, too (sweep: to folders of the runs in "
      "it)"},
-    {"report-live", 0, KIND_FLAG, FIELD(report_live), TRAINS, 0, NULL,
+    {"report-live", 0, KIND_FLAG, FIELD(report_live), TRAINS, 0, "",
      "write OUT/report.html anew while the run goes on"},
-    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, NULL,
+    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), TRAINS, 0, "",
      "do not stop when the loss is not finite"},
-    {"check-numerics", 0, KIND_FLAG, FIELD(check_numerics), NNC_TRAIN, 0, NULL,
+    {"check-numerics", 0, KIND_FLAG, FIELD(check_numerics), NNC_TRAIN, 0, "",
      "look at all that is computed, and stop at what is not finite; slow"},
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
      "predict: json, csv; export: safetensors, npz"},
@@ -106,13 +107,13 @@ static const Option options_table[] = {
      "write what has such a path alone: * any text, ? one character"},
     {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",
      "so many examples, where they have no inputs (default: 1)"},
-    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE | NNC_SWEEP, 0, NULL,
+    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE | NNC_SWEEP, 0, "",
      "print JSON, on a terminal too"},
-    {"all", 0, KIND_FLAG, FIELD(all), TIMES, 0, NULL,
+    {"all", 0, KIND_FLAG, FIELD(all), TIMES, 0, "",
      "profile: every instance, not only the 20 longest; bench: every step's time"},
-    {"ahead", 0, KIND_FLAG, FIELD(ahead), NNC_BENCH, 0, NULL,
+    {"ahead", 0, KIND_FLAG, FIELD(ahead), NNC_BENCH, 0, "",
      "time groups of steps that follow each other as in training, without a wait after each"},
-    {"data-only", 0, KIND_FLAG, FIELD(data_only), NNC_BENCH, 0, NULL,
+    {"data-only", 0, KIND_FLAG, FIELD(data_only), NNC_BENCH, 0, "",
      "time the loading of training's minibatches alone, by the kinds of work"},
     {"trace", 0, KIND_TEXT, FIELD(trace), NNC_PROFILE, 0, "FILE",
      "write the last steps for a trace viewer (Perfetto, chrome://tracing)"},
@@ -120,13 +121,13 @@ static const Option options_table[] = {
      "steps before the clock starts (default: 5)"},
     {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
-    {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, NULL,
+    {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, "",
      "evaluate each minibatch instead of training on it"},
     {"batch", 0, KIND_COUNT, FIELD(batch), NNC_PREDICT, 1, "N",
      "examples at a time (default: as many as the program has in a batch)"},
     {"top", 0, KIND_COUNT, FIELD(top), NNC_PREDICT, 1, "K",
      "of each vector of values the K greatest, with their classes"},
-    {"names", 0, KIND_FLAG, FIELD(names), NNC_PREDICT, 0, NULL,
+    {"names", 0, KIND_FLAG, FIELD(names), NNC_PREDICT, 0, "",
      "print the name of each example's file"},
     {"prompt", 0, KIND_TEXT, FIELD(prompt), NNC_GENERATE, 0, "TEXT", "what the text goes on from"},
     {"length", 0, KIND_COUNT, FIELD(length), NNC_GENERATE, 0, "N",
@@ -142,17 +143,16 @@ static const Option options_table[] = {
      "runs at a time (default: as many as there are cores; on a GPU one)"},
     {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
      "the instruction set to use, of those compiled in (default: the best)"},
-    {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
-    {"help", 'h', KIND_FLAG, FIELD(help), (unsigned)ALL, 0, NULL, "this text"},
-    {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, NULL,
+    {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, "", "only errors and warnings"},
+    {"help", 'h', KIND_FLAG, FIELD(help), (unsigned)ALL, 0, "", "this text"},
+    {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, "",
      "the model, the compiler, the instruction set"},
 };
 enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
 
 /* What the compiler knows of this table. */
-static const char *const flag_names[] = {NNC_FLAG_NAMES};
-_Static_assert(sizeof flag_names / sizeof *flag_names == OPTION_COUNT,
-               "core/flags.h and options_table differ");
+enum { FLAG_NAME_COUNT = sizeof(const char *[]){NNC_FLAG_NAMES} / sizeof(const char *) };
+_Static_assert((int)FLAG_NAME_COUNT == (int)OPTION_COUNT, "core/flags.h and options_table differ");
 
 typedef struct Parse {
   nnc_options *options;
@@ -186,7 +186,7 @@ static int unknown_option(const char *word) {
   const char *names[OPTION_COUNT + NNC_MAX_OPTIONS];
   char flags[NNC_MAX_OPTIONS][64];
   int count = OPTION_COUNT;
-  for (int i = 0; i < OPTION_COUNT; i++) names[i] = flag_names[i];
+  for (int i = 0; i < OPTION_COUNT; i++) names[i] = options_table[i].name;
   for (int i = 0; i < nnc_the_model.option_count; i++)
     names[count++] = nnc_setting_flag(i, flags[i]);
   char name[64];
@@ -541,8 +541,8 @@ void nnc_options_help(const nnc_options *options, const char *program, int comma
     if (!(option->commands & command->bit) || lacks(option)) continue;
     char left[40], letter[4] = "   ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c,", option->letter);
-    snprintf(left, sizeof left, "%s --%s%s%s", letter, option->name, option->value ? " " : "",
-             option->value ? option->value : "");
+    snprintf(left, sizeof left, "%s --%s%s%s", letter, option->name, *option->value ? " " : "",
+             option->value);
     printf("  %-24s %s\n", left, option->help);
   }
   if (command->bit & RUNS) help_settings();
