@@ -29,7 +29,7 @@ static uint64_t order_key(uint64_t seed, uint64_t stream) {
   return mix(mix(seed + golden) ^ mix(stream * golden + 1));
 }
 
-static void exchange(uint64_t key, int64_t count, uint32_t *order) {
+__attribute__((noinline)) static void exchange(uint64_t key, int64_t count, uint32_t *order) {
   for (int64_t i = count - 1; i > 0; i--) {
     uint64_t bits = mix(key + (uint64_t)i * golden);
     /* 64 random bits scaled to [0, i]: biased by less than 2^-32 */
@@ -53,29 +53,6 @@ void data_shuffle_part(uint64_t seed, uint64_t stream, uint64_t part, int64_t co
 
 double data_order_fraction(uint64_t seed, uint64_t stream) {
   return (double)(mix(order_key(seed, stream) ^ golden) >> 11) * 0x1p-53;
-}
-
-DataNear data_near(int64_t count, int64_t within) {
-  enum { PLACES = 16 };
-  DataNear near = {.count = count, .length = within >= PLACES ? within / PLACES : 1};
-  near.at_once = within / near.length;
-  near.pieces = (count + near.length - 1) / near.length;
-  return near;
-}
-
-void data_near_permutation(uint64_t seed, uint64_t stream, const DataNear *near, uint32_t *pieces,
-                           uint32_t *order) {
-  int64_t done = 0, began = 0;
-  data_permutation(seed, stream, near->pieces, pieces);
-  for (int64_t p = 0; p < near->pieces; p++) {
-    int64_t first = pieces[p] * near->length;
-    for (int64_t i = first; i < first + near->length && i < near->count; i++)
-      order[done++] = (uint32_t)i;
-    if ((p + 1) % near->at_once != 0 && p + 1 < near->pieces) continue;
-    data_shuffle_part(seed, stream, (uint64_t)p, done - began, order + began);
-    began = done;
-  }
-  NNC_ASSERT(done == near->count);
 }
 
 uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index) {

@@ -15,19 +15,6 @@ void data_shuffle_part(uint64_t seed, uint64_t stream, uint64_t part, int64_t co
 /* From 0 to below 1, drawn for the order. */
 double data_order_fraction(uint64_t seed, uint64_t stream);
 
-/* A permutation that keeps near what is near: the examples are cut into pieces of the same length (the last
- * may be shorter), the pieces are permuted, and the examples of some pieces at a time. */
-typedef struct DataNear {
-  int64_t count;   /* of examples */
-  int64_t length;  /* of a piece */
-  int64_t pieces;  /* of the set */
-  int64_t at_once; /* so many pieces are mixed */
-} DataNear;
-/* Mixes `within` examples at a time, of 16 places in the set where there can be so many. */
-DataNear data_near(int64_t count, int64_t within);
-/* `pieces` has room for near->pieces numbers, `order` for near->count. */
-void data_near_permutation(uint64_t seed, uint64_t stream, const DataNear *near, uint32_t *pieces,
-                           uint32_t *order);
 /* 64 random bits, a function of the visit, the stream and the index. */
 uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index);
 /* A whole number from 0 to bound - 1. */
