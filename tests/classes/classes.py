@@ -6,6 +6,9 @@ The programs have the scores as inputs, so all that eval computes of them is kno
 examples, in batches of 10."""
 import json, math, os, pty, random, re, struct, subprocess, sys
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from checks import check, run, summary  # noqa: E402
+
 EXAMPLES = 103
 
 
@@ -25,18 +28,6 @@ def draw(name):
 
 
 CASES = ("three", "ties", "missing", "binary", "column")
-passed = failed = 0
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {name}{': ' if detail != '' else ''}{str(detail)[:1500]}")
-
-
-def run(*words):
-    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
 def on_terminal(*words):
@@ -317,5 +308,4 @@ if __name__ == "__main__":
     expected_path = os.path.abspath(expected_path)
     os.chdir(folder)
     main()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    summary()

@@ -9,6 +9,9 @@ but for its times, and nothing else may lie in the folder. Then the disk is full
 in time: all its files must be the same."""
 import argparse, errno, os, random, re, resource, shutil, signal, subprocess, sys, time
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from checks import check, summary  # noqa: E402
+
 parser = argparse.ArgumentParser()
 parser.add_argument("folder")
 parser.add_argument("--rounds", type=int, default=5)
@@ -19,16 +22,6 @@ draw = random.Random(options.seed)
 KILLS = 4  # a round
 EPOCHS = 25  # of 40 steps
 CHECKPOINT = "checkpoint.safetensors"
-passed = failed = 0
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    passed, failed = passed + good, failed + (not good)
-    if not good:
-        print(f"FAILED: {name}{': ' if detail else ''}{detail}")
-    return good
-
 
 # ---- runs ----
 
@@ -279,5 +272,4 @@ at_random, in_saves = (sum(count) for count in zip(*counts))
 check("runs were killed at random instants and in saves", at_random > 0 and in_saves > 0,
       f"{at_random} and {in_saves}; the run took {duration:.2f} s")
 print(f"{len(counts)} rounds: {at_random} kills at random instants, {in_saves} in a save")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+summary()

@@ -5,7 +5,10 @@
 A program's metrics are curves of one number a step, so all that follows is known beforehand: which checkpoints are
 among the best, which are the last, after which report the run ends, what the log says. The checkpoint that is
 kept of a step must be, byte for byte, the last one of a run that ends there."""
-import json, os, random, re, shutil, struct, subprocess, sys
+import json, os, random, re, shutil, struct, sys
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from checks import check, expect, run, summary  # noqa: E402
 
 nnc, folder = sys.argv[1:]
 os.chdir(folder)
@@ -13,26 +16,6 @@ STEPS_PER_EPOCH = 3
 EPOCHS = 12
 STEPS = STEPS_PER_EPOCH * EPOCHS
 draw = random.Random(5)
-passed = failed = 0
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {name}{': ' if detail else ''}{str(detail)[:1500]}")
-    return good
-
-
-def run(*words):
-    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-
-
-def expect(name, status, pattern, *words):
-    child = run(*words)
-    text = child.stdout + child.stderr
-    return check(name, child.returncode == status and re.search(pattern, text), f"{child.returncode}: {text}")
-
 
 # ---- programs ----
 
@@ -319,5 +302,4 @@ child = run("bash", "-c", f"{nnc} p1.net --dump-after=dce --stop-after=dce >dump
             f"{nnc} dump.ir --resume-after=dce --emit=c >dump.c && {nnc} p1.net --emit=c >plain.c && cmp dump.c plain.c")
 check("the dump reads back", child.returncode == 0, child.stdout + child.stderr)
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+summary()

@@ -1,0 +1,30 @@
+"""Checks of a test written in Python: counted, and told when they fail; check.sh is the same for shell scripts."""
+import re
+import subprocess
+import sys
+
+passed = failed = 0
+
+
+def check(name, good, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"FAIL {name}{': ' if str(detail) else ''}{str(detail)[:1500]}")
+    return bool(good)
+
+
+def run(*words):
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+def expect(name, status, pattern, *words):
+    child = run(*words)
+    text = child.stdout + child.stderr
+    return check(name, child.returncode == status and re.search(pattern, text), f"{child.returncode}: {text}")
+
+
+def summary():
+    """Prints the counts; ends with status 1 when one failed, or none was made."""
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
