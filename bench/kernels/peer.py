@@ -14,7 +14,6 @@ Conversions of layout lie outside of what is timed, results of convolutions are 
 the process keeps (bench/kernels/sides.py sets the allocator).
 
 Usage: python peer.py THREADS, on as many processors as it may use."""
-import json
 import math
 import os
 import sys
@@ -23,7 +22,9 @@ import time
 import numpy as np
 import torch
 
-sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[1:1] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../tests/lib")]
+from serve import serve                   # noqa: E402
 from tensor_file import read_safetensors  # noqa: E402
 
 MOST_CALLS = 2000
@@ -155,15 +156,7 @@ class Peer:
 def main():
     torch.set_num_threads(int(sys.argv[1]))
     torch.set_grad_enabled(False)
-    peer, answers = Peer(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            answer = getattr(peer, request["do"])(request)
-        except Exception as error:  # the row is lost, not the run
-            answer = {"error": "%s: %s" % (type(error).__name__, error)}
-        print(json.dumps(answer), file=answers, flush=True)
+    serve(Peer())
 
 
 main()

@@ -3,7 +3,6 @@ states are donated, so that they are written in place. Requests and answers are 
 
 Usage: python jax_perceptron.py THREADS, on as many processors as it may use."""
 import functools
-import json
 import os
 import sys
 import time
@@ -13,6 +12,9 @@ import jax              # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np      # noqa: E402
 import optax            # noqa: E402
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from serve import serve  # noqa: E402
 
 MOST_STEPS = 500
 
@@ -64,17 +66,5 @@ class Steps:
         return {"jax": jax.__version__, "optax": optax.__version__}
 
 
-def main():
-    steps, answers = Steps(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            answer = getattr(steps, request["do"])(request)
-        except Exception as error:
-            answer = {"error": "%s: %s" % (type(error).__name__, error)}
-        print(json.dumps(answer), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(Steps())

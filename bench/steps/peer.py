@@ -13,7 +13,6 @@ Ways that take more than 1.3 times as long as the fastest are dropped after the 
 
 Usage: python peer.py THREADS, on as many processors as it may use."""
 import contextlib
-import json
 import math
 import os
 import sys
@@ -24,8 +23,9 @@ import torch
 import torch.nn.functional as F
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[1:1] = [os.path.join(HERE, "../../tests/torch"), os.path.join(HERE, "../../tests/lib")]
+sys.path[1:1] = [os.path.join(HERE, folder) for folder in ("..", "../../tests/torch", "../../tests/lib")]
 from compare import Peer, draw_input, load_twin, to_torch  # noqa: E402
+from serve import serve                                    # noqa: E402
 from tensor_file import read_safetensors                   # noqa: E402
 
 MOST_STEPS = 500
@@ -145,15 +145,7 @@ class Steps:
 def main():
     torch.set_num_threads(int(sys.argv[1]))
     torch.manual_seed(1)
-    steps, answers = Steps(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            answer = getattr(steps, request["do"])(request)
-        except Exception as error:  # the model is lost, not the run
-            answer = {"error": "%s: %s" % (type(error).__name__, error)}
-        print(json.dumps(answer), file=answers, flush=True)
+    serve(Steps())
 
 
 if __name__ == "__main__":
