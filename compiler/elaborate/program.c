@@ -275,7 +275,7 @@ static bool trace_all(Elaborator *e) {
   e->module->entries[ENTRY_EVAL_ONE] = eval_one->region.graph;
   metrics_check_predictions(e, eval, eval_one);
   if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
-  if (train->train) builtins_add_ranked(e, eval, eval_one);
+  if (train->train) builtins_add_ranked(eval, eval_one);
   if (train->train) builtins_add_classified(e, eval, eval_one);
   builtins_check_ranked(e);
   builtins_check_plateaus(e);

@@ -201,7 +201,7 @@ typedef struct RunConfig {
 #define MODULE_CLASS_LABEL "classified:label"
 
 /* A metric of the order of a set's examples, "ranking:auc:0": a scalar of `finish`; a result of evaluation has its scores,
- * the one after it (":label" behind the name) what is true. */
+ * the one after it (":label" after the name) what is true. */
 #define MODULE_RANKING "ranking:"
 bool module_is_ranking(const char *scalar);
 /* The names of those results of scores, in their order. */

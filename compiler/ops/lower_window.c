@@ -50,15 +50,15 @@ static void window_set(KernelBuilder *builder, KernelKind kind, ConvSlots slots)
   builder_set_kind(builder, kind)->conv = slots;
 }
 
-static bool may_go_by_tiles(const KernelBuilder *builder, const ConvSlots *slots) {
+static bool may_go_by_winograd(const KernelBuilder *builder, const ConvSlots *slots) {
   const Target *target = builder_target(builder);
-  return target->conv_goes_by_tiles && target->conv_goes_by_tiles(slots);
+  return target->conv_gains_by_winograd && target->conv_gains_by_winograd(slots);
 }
 
 static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
                        Shape y) {
   ConvSlots slots = conv_slots(node, x, w, y);
-  slots.by_tiles = may_go_by_tiles(builder, &slots);
+  slots.may_be_winograd = may_go_by_winograd(builder, &slots);
   window_set(builder, kind, slots);
 }
 
@@ -80,7 +80,7 @@ void lower_conv_weight(KernelBuilder *builder, const Node *node) {
   Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
   ConvSlots slots = conv_slots(node, x, node->type.shape, y);
   slots.pieces = pieces ? pieces->integer : 0;
-  slots.by_tiles = may_go_by_tiles(builder, &slots);
+  slots.may_be_winograd = may_go_by_winograd(builder, &slots);
   window_set(builder, KERNEL_CONV_WEIGHT, slots);
 }
 

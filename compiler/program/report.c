@@ -332,13 +332,13 @@ static void print_streams(Text *text, const Report *report) {
 /* Convolutions of the counted entry that are computed by Winograd's minimal filtering. */
 static void print_filters(Text *text, const Report *report) {
   const Target *target = report->program->target;
-  if (report->entry == ENTRY_COUNT || target->is_by_tiles == NULL) return;
+  if (report->entry == ENTRY_COUNT || target->is_winograd == NULL) return;
   const ProgramEntry *entry = &report->program->entries[report->entry];
   int count = 0;
   for (int i = 0; i < entry->steps.count; i++) {
     const Step *step = &entry->steps.items[i];
     if (step->kind != STEP_LAUNCH) continue;
-    if (!target->is_by_tiles(report->program->kernels.items[step->kernel])) continue;
+    if (!target->is_winograd(report->program->kernels.items[step->kernel])) continue;
     if (count++ == 0) text_add(text, "\nby Winograd's minimal filtering (--conv=direct: none)\n");
     text_printf(text, "  %s, %s\n", step->path, step->operator_name);
   }

@@ -77,8 +77,7 @@ typedef struct FusionLimits {
 /* What a step's time depends on besides its flops, in flops. */
 typedef struct TargetCosts {
   double byte, barrier;
-  double
-      shared; /* launches of at least so much let their tasks move between workers; 0: none does */
+  double shared; /* launches of at least so much let their tasks move; 0: none does */
 } TargetCosts;
 
 typedef struct Target {
@@ -98,8 +97,8 @@ typedef struct Target {
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
   /* Whether a convolution of f32 had better be computed by Winograd's minimal filtering; NULL: none. */
-  bool (*conv_goes_by_tiles)(const ConvSlots *slots);
-  bool (*is_by_tiles)(const Kernel *kernel); /* whether a kernel is; NULL: none */
+  bool (*conv_gains_by_winograd)(const ConvSlots *slots);
+  bool (*is_winograd)(const Kernel *kernel); /* whether a kernel is; NULL: none */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* of an input that such a convolution reads: its channels lie first, and are read one by one */
   int64_t most_plane_channels;

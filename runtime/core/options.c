@@ -401,6 +401,22 @@ static int read_settings(nnc_options *options) {
   return NNC_EXIT_OK;
 }
 
+static bool check_limits(const nnc_options *options) {
+  const struct {
+    const char *flag;
+    int64_t value, most;
+  } limits[] = {{"wrong", options->wrong, NNC_MOST_WRONG},
+                {"keep", options->keep, NNC_MOST_KEPT},
+                {"device", options->device, NNC_MAX_DEVICE},
+                {"threads", options->threads, NNC_MAX_CPUS}};
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    if (limits[i].value <= limits[i].most) continue;
+    nnc_error("--%s: at most %lld", limits[i].flag, (long long)limits[i].most);
+    return false;
+  }
+  return true;
+}
+
 static int check(const Parse *parse) {
   nnc_options *options = parse->options;
   const nnc_command *command = options->command;
@@ -431,22 +447,7 @@ static int check(const Parse *parse) {
     nnc_error("--best and --init each name a checkpoint; give one");
     return NNC_EXIT_USAGE;
   }
-  if (options->wrong > NNC_MOST_WRONG) {
-    nnc_error("--wrong: at most %d", NNC_MOST_WRONG);
-    return NNC_EXIT_USAGE;
-  }
-  if (options->keep > NNC_MOST_KEPT) {
-    nnc_error("--keep: at most %d", NNC_MOST_KEPT);
-    return NNC_EXIT_USAGE;
-  }
-  if (options->device > NNC_MAX_DEVICE) {
-    nnc_error("--device: at most %d", NNC_MAX_DEVICE);
-    return NNC_EXIT_USAGE;
-  }
-  if (options->threads > NNC_MAX_CPUS) {
-    nnc_error("--threads: at most %d", NNC_MAX_CPUS);
-    return NNC_EXIT_USAGE;
-  }
+  if (!check_limits(options)) return NNC_EXIT_USAGE;
   bool too_many = command->most >= 0 && options->argument_count > command->most;
   if (too_many || options->argument_count < command->least) {
     nnc_error(too_many ? "%s: one argument too many: '%s'" : "%s wants %s", command->name,

@@ -143,8 +143,12 @@ static bool read_recorded(nnc_settings *settings, const nnc_json_document *docum
 bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char *path) {
   nnc_json_document document;
   char message[128];
-  char *copy = text && nnc_the_model.option_count > 0 ? strdup(text) : NULL;
-  if (!copy) return true;
+  if (!text || nnc_the_model.option_count == 0) return true;
+  char *copy = strdup(text);
+  if (!copy) {
+    nnc_error("%s: out of memory", path);
+    return false;
+  }
   bool good = nnc_json_parse(&document, copy, strlen(copy), message, sizeof message);
   if (!good) nnc_error("%s: metadata 'options': %s", path, message);
   if (good) {

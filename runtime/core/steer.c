@@ -160,7 +160,7 @@ void nnc_steer_texts_free(nnc_steer_texts *texts) {
   free(texts->kept);
 }
 
-/* The text behind "val.loss min"; NULL when it is of something else. */
+/* The text after "val.loss min"; NULL when it is of something else. */
 static const char *skip_name(const nnc_steer *steer, const nnc_watch *watch, const char *text) {
   char name[NNC_WATCH_NAME + 8];
   nnc_watch_name(name, steer->model, watch);

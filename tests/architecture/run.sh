@@ -169,5 +169,14 @@ $circle"; else passed=$((passed + 1)); fi
 }
 for folder in program memory driver passes; do no_circle "$folder"; done
 
+# The names of flags that an option of a program may not have are those of the executable's flags.
+listed=$(sed -n '/define NNC_FLAG_NAMES/,/^$/p' runtime/core/flags.h | grep -o '"[a-z-]*"' | sort)
+taken=$(sed -n '/options_table\[\] = {/,/^};/p' runtime/core/options.c | grep -oE '^    \{"[a-z-]+"' | grep -o '"[a-z-]*"' | sort)
+if [ -n "$taken" ] && [ "$listed" = "$taken" ]; then
+  passed=$((passed + 1))
+else
+  complain "core/flags.h and the table of core/options.c name different flags: $(diff <(echo "$listed") <(echo "$taken") | grep '^[<>]' | tr '\n' ' ')"
+fi
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

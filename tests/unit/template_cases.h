@@ -310,7 +310,7 @@ static void make_convolutions_last(CaseList *list) {
 
 /* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
  * places out; one block of channels and several, the last one narrower. */
-static void make_convolutions_by_tiles(CaseList *list) {
+static void make_winograd_convolutions(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
       {2, 32, 48, 1, 2, {9, 13}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
@@ -328,7 +328,7 @@ static void make_convolutions_by_tiles(CaseList *list) {
     for (int kind = 0; kind < 3; kind++, turn++) {
       make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, turn % 3, lasts[turn / 2 % 2]);
       Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
-      kernel->conv.by_tiles = true;
+      kernel->conv.may_be_winograd = true;
       assert_true(kernel_is_winograd(kernel));
     }
 }

@@ -294,9 +294,9 @@ static void test_convolutions_last(void **state) {
   (void)state;
   check_family(make_convolutions_last, "convolutions_last");
 }
-static void test_convolutions_by_tiles(void **state) {
+static void test_winograd_convolutions(void **state) {
   (void)state;
-  check_family(make_convolutions_by_tiles, "convolutions_by_tiles");
+  check_family(make_winograd_convolutions, "winograd_convolutions");
 }
 static void test_indexed(void **state) {
   (void)state;
@@ -309,7 +309,7 @@ int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elementwise_loops), cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_contractions),      cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_convolutions_last), cmocka_unit_test(test_convolutions_by_tiles),
+      cmocka_unit_test(test_convolutions_last), cmocka_unit_test(test_winograd_convolutions),
       cmocka_unit_test(test_indexed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

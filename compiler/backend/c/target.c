@@ -90,8 +90,8 @@ const Target target_c = {
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
-    .conv_goes_by_tiles = winograd_gains,
-    .is_by_tiles = kernel_is_winograd,
+    .conv_gains_by_winograd = winograd_gains,
+    .is_winograd = kernel_is_winograd,
     .most_plane_channels = 1,
     .channels_together = 1,
 };
@@ -99,6 +99,6 @@ const Target target_c = {
 const Target *target_c_direct(void) {
   static Target direct;
   direct = target_c;
-  direct.conv_goes_by_tiles = NULL;
+  direct.conv_gains_by_winograd = NULL;
   return &direct;
 }

@@ -25,7 +25,7 @@ Value builtins_einsum(Elaborator *e, const Bound *bound);
 /* Whether what plateaus follow exists, once all metrics and data sets are known. */
 void builtins_check_plateaus(Elaborator *e);
 /* What metrics of the order of a set need as results of evaluation; whether they are metrics alone. */
-void builtins_add_ranked(Elaborator *e, Trace *eval, Trace *eval_one);
+void builtins_add_ranked(Trace *eval, Trace *eval_one);
 void builtins_check_ranked(Elaborator *e);
 /* The scores and labels of classes as results of evaluation, where they are known, after those. */
 void builtins_add_classified(Elaborator *e, Trace *eval, Trace *eval_one);

@@ -98,14 +98,9 @@ void builtins_add_classified(Elaborator *e, Trace *eval, Trace *eval_one) {
     return;
   }
   for (int i = 0; i < 2; i++) {
-    Graph *graph = traces[i]->region.graph;
     const Classified *found = &traces[i]->classified.items[at];
-    graph_add_output(graph, (Output){.kind = OUTPUT_RESULT,
-                                     .name = name_intern(MODULE_CLASS_SCORES),
-                                     .node = found->scores});
-    graph_add_output(graph, (Output){.kind = OUTPUT_RESULT,
-                                     .name = name_intern(MODULE_CLASS_LABEL),
-                                     .node = found->label});
+    emit_own_result(traces[i], name_intern(MODULE_CLASS_SCORES), found->scores);
+    emit_own_result(traces[i], name_intern(MODULE_CLASS_LABEL), found->label);
   }
 }
 

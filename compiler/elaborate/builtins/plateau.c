@@ -7,6 +7,7 @@
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
 #include "elaborate/core/emit.h"
+#include "elaborate/core/followed.h"
 #include "elaborate/core/report.h"
 #include "support/names.h"
 
@@ -102,32 +103,10 @@ static Value apply_plateau_value(Elaborator *e, const Bound *bound) {
   return value_tensor(e, emit_scalar(e, plateau.name));
 }
 
-static bool is_evaluated(const Module *module, const char *set) {
-  if (strcmp(set, "train") == 0) return true;
-  for (int i = 0; i < module->data_sets.count; i++)
-    if (strcmp(module->data_sets.items[i].name, set) == 0) return strcmp(set, "predict") != 0;
-  return false;
-}
-
 void builtins_check_plateaus(Elaborator *e) {
-  const Module *module = e->module;
-  for (int i = 0; i < module->plateaus.count; i++) {
-    const Plateau *plateau = &module->plateaus.items[i];
-    const char **names = ARENA_ARRAY(e->arena, const char *, module->metrics.count + 1);
-    bool found = false;
-    for (int k = 0; k < module->metrics.count; k++) {
-      names[k] = module->metrics.items[k].name;
-      found = found || names[k] == plateau->metric;
-    }
-    if (!found) {
-      Diagnostic *d = report_error(e, plateau->span, "the plateau follows '%s', which is no metric",
-                                   plateau->metric);
-      report_suggest(d, plateau->metric, names, module->metrics.count);
-      diag_help(d, "the loss is one, the others are metrics = [...] in the train block");
-    }
-    if (!is_evaluated(module, plateau->set))
-      report_error(e, plateau->span, "the plateau follows data %s, which is not evaluated",
-                   plateau->set);
+  for (int i = 0; i < e->module->plateaus.count; i++) {
+    const Plateau *plateau = &e->module->plateaus.items[i];
+    followed_check(e, plateau->set, plateau->span, plateau->metric, plateau->span);
   }
 }
 

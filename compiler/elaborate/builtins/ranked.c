@@ -48,20 +48,14 @@ static Value apply_ranked(Elaborator *e, const Bound *bound) {
   return value_tensor(e, emit_scalar(e, name));
 }
 
-static void add_result(Trace *trace, const char *name, Node *node) {
-  graph_add_output(trace->region.graph,
-                   (Output){.kind = OUTPUT_RESULT, .name = name, .node = node});
-}
-
-void builtins_add_ranked(Elaborator *e, Trace *eval, Trace *eval_one) {
+void builtins_add_ranked(Trace *eval, Trace *eval_one) {
   Trace *const traces[] = {eval, eval_one};
   for (int t = 0; t < 2; t++)
     for (int i = 0; i < traces[t]->ranked.count; i++) {
       const Ranked *ranked = &traces[t]->ranked.items[i];
-      add_result(traces[t], ranked->name, ranked->scores);
-      add_result(traces[t], name_printf("%s:label", ranked->name), ranked->label);
+      emit_own_result(traces[t], ranked->name, ranked->scores);
+      emit_own_result(traces[t], name_printf("%s:label", ranked->name), ranked->label);
     }
-  (void)e;
 }
 
 /* A use that no report is. */

@@ -110,6 +110,11 @@ Node *emit_constant(Elaborator *e, double value, Type type) {
   return emit_leaf(e, OP_CONSTANT, type, 1, &attribute);
 }
 
+void emit_own_result(Trace *trace, const char *name, Node *node) {
+  graph_add_output(trace->region.graph,
+                   (Output){.kind = OUTPUT_RESULT, .name = name, .node = node});
+}
+
 void emit_output(Elaborator *e, OutputKind kind, const char *name, Node *node, Span span) {
   graph_add_output(e->region->graph,
                    (Output){.kind = kind, .name = name, .node = node, .span = span});

@@ -29,6 +29,8 @@ Node *emit_slice(Elaborator *e, Node *x, const int64_t *start, const int64_t *st
 Node *emit_reduce(Elaborator *e, Op op, Node *x, int axis_count, const int64_t *axes);
 Node *emit_concat(Elaborator *e, int count, Node *const *parts, int axis);
 /* An output of the current region's graph. */
+/* A result of a trace that no statement of the program names. */
+void emit_own_result(Trace *trace, const char *name, Node *node);
 void emit_output(Elaborator *e, OutputKind kind, const char *name, Node *node, Span span);
 /* Whether `count` more elements of lists are within the limit; else reports. */
 bool emit_allow_elements(Elaborator *e, int64_t count);

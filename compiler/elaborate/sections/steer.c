@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "elaborate/core/followed.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
@@ -99,7 +100,7 @@ static bool read_direction(Elaborator *e, const TrainPlan *plan, const AstExpr *
   if (!word) {
     if (!metric || metric->is_loss) return true; /* an unknown one is told of by steer_check */
     Diagnostic *d = report_error(e, watch->span, "is more or less of '%s' better?", watch->metric);
-    diag_help(d, "say \"max\" or \"min\" behind it: %s.%s, \"max\"", watch->set, watch->metric);
+    diag_help(d, "say \"max\" or \"min\" after it: %s.%s, \"max\"", watch->set, watch->metric);
     return false;
   }
   Value value = evaluate_expr(e, word);
@@ -184,43 +185,9 @@ void steer_configure(Elaborator *e, const TrainPlan *plan) {
   if (keep) read_count(e, keep, "keep", MOST_KEPT, &e->module->run.keep);
 }
 
-static void check_metric(Elaborator *e, const Watch *watch) {
-  const Module *module = e->module;
-  const char **names = module_metric_names(e->arena, module);
-  bool is_of_training = strcmp(watch->set, "train") == 0;
-  if (is_of_training && module_metric_is_ranked(e->arena, module, watch->metric)) {
-    Diagnostic *d = report_error(
-        e, watch->span, "training has no '%s': it is of the order of a whole set", watch->metric);
-    diag_help(d, "name a data set that is evaluated");
-    return;
-  }
-  for (int i = 0; i < module->metrics.count; i++)
-    if (names[i] == watch->metric) return;
-  Diagnostic *d = report_error(e, watch->span, "there is no metric '%s'", watch->metric);
-  report_suggest(d, watch->metric, names, module->metrics.count);
-  diag_help(d, "the loss is one, the others are metrics = [...] in the train block");
-}
-
-static void check_set(Elaborator *e, const Watch *watch) {
-  const Module *module = e->module;
-  VEC(const char *) names = {0};
-  for (int i = 0; i < module->data_sets.count; i++) {
-    const char *name = module->data_sets.items[i].name;
-    if (strcmp(name, "predict") == 0) continue;
-    if (strcmp(name, watch->set) == 0) return;
-    vec_push(e->arena, &names, name);
-  }
-  /* Reports have the metrics of training in any case. */
-  if (strcmp(watch->set, "train") == 0) return;
-  Diagnostic *d =
-      report_error(e, watch->set_span, "there is no data set '%s' that is evaluated", watch->set);
-  report_suggest(d, watch->set, names.items, names.count);
-  if (names.count == 0) diag_help(d, "a block 'data %s { ... }' makes one", watch->set);
-}
-
 void steer_check(Elaborator *e) {
   for (int i = 0; i < e->module->watches.count; i++) {
-    check_set(e, &e->module->watches.items[i]);
-    check_metric(e, &e->module->watches.items[i]);
+    const Watch *watch = &e->module->watches.items[i];
+    followed_check(e, watch->set, watch->set_span, watch->metric, watch->span);
   }
 }

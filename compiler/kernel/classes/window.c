@@ -21,7 +21,7 @@ const Field window_slots[WINDOW_SLOT_COUNT] = {
     SLOT(", groups ", conv.groups, 0),
     FIELD("\n  pieces ", OPTION, Kernel, conv.pieces, 1, MAX_ELEMENTS),
     FIELD(", last ", OPTION, Kernel, conv.last, 1, 3),
-    FIELD(" by tiles", FLAG, Kernel, conv.by_tiles),
+    FIELD(" winograd", FLAG, Kernel, conv.may_be_winograd),
     FIELD("\n", ROWS, Kernel, conv.spatial, .most = 3, .between = "", .columns = RECORD(axes)),
 };
 
