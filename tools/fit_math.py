@@ -6,9 +6,10 @@
 
 Chebyshev interpolation at 60 digits, within a small factor of the minimax error; the relative error of
 each polynomial, evaluated exactly with its rounded coefficients, stands beside it."""
+import struct
 import sys
 
-from mpmath import atan, mp, mpf, cos, pi, exp, expm1, floor, log, sqrt, erf, erfc, sin, matrix, lu_solve
+from mpmath import atan, mp, mpf, cos, pi, exp, expm1, floor, log, log1p, sqrt, erf, erfc, sin, tanh, matrix, lu_solve
 
 mp.dps = 60
 
@@ -52,6 +53,36 @@ def error(f, low, high, coefficients):
     return worst
 
 
+def fit_floats(f, weight, low, high, degree):
+    """The same with coefficients that are floats: each is rounded in turn, and those after it fit what is left."""
+    fixed = []
+    while len(fixed) <= degree:
+        def rest(x):
+            return (f(x) - sum(c * x ** k for k, c in enumerate(fixed))) / x ** len(fixed)
+
+        def rest_weight(x):
+            return weight(x) * x ** len(fixed)
+        first = fit_weighted(rest, rest_weight, low, high, degree - len(fixed))[0]
+        fixed.append(mpf(struct.unpack("f", struct.pack("f", first))[0]))
+    return [float(c) for c in fixed]
+
+
+def print_table(name, what, size, texts, fma):
+    print("/* %s; error %s */" % (what, mp.nstr(size, 2)))
+    print("#define %s(x) \\" % name)
+    text = texts[-1]
+    for c in reversed(texts[:-1]):
+        text = "%s(%s, x, %s)" % (fma, text, c) if len(text) < 60 else "%s( \\\n    %s, x, %s)" % (fma, text, c)
+    print("  (%s)\n" % text)
+
+
+def table_f32(name, what, f, low, high, degree, weight):
+    low, high = mpf(low), mpf(high)
+    coefficients = fit_floats(f, weight, low, high, degree)
+    size = error_weighted(f, weight, low, high, coefficients)
+    print_table(name, what, size, [c.hex() + "f" for c in coefficients], "NNC_FMAF")
+
+
 def table(name, what, f, low, high, degree, weight=None):
     low, high = mpf(low), mpf(high)
     if weight:
@@ -60,12 +91,7 @@ def table(name, what, f, low, high, degree, weight=None):
     else:
         coefficients = fit(f, low, high, degree)
         size = error(f, low, high, coefficients)
-    print("/* %s; error %s */" % (what, mp.nstr(size, 2)))
-    print("#define %s(x) \\" % name)
-    text = "%r" % coefficients[-1]
-    for c in reversed(coefficients[:-1]):
-        text = "NNC_FMA(%s, x, %r)" % (text, c) if len(text) < 60 else "NNC_FMA( \\\n    %s, x, %r)" % (text, c)
-    print("  (%s)\n" % text)
+    print_table(name, what, size, ["%r" % c for c in coefficients], "NNC_FMA")
 
 
 half = log(mpf(2)) / 2
@@ -90,11 +116,6 @@ def erf_part(z):
     return erf(x) / x if z > mpf(10) ** -30 else 2 / sqrt(pi)
 
 
-def erfc_part(t):  # erfc(x) e^(x^2), t = (x - 3) / (x + 3)
-    x = 3 * (1 + t) / (1 - t)
-    return erfc(x) * exp(x * x)
-
-
 def erf_rest(z):  # erf(x) / x - 1
     return erf_part(z) - 1
 
@@ -107,6 +128,15 @@ def erfc_long_part(t):  # erfc(x) e^(x^2), t = (x - 2) / (x + 2)
 def erfc_long_weight(t):
     x = 2 * (1 + t) / (1 - t)
     return exp(-x * x)
+
+
+def log1p_part(f):  # (log(1 + f) - f + f^2 / 2) / f^3
+    return (log1p(f) - f + f * f / 2) / f ** 3 if abs(f) > mpf(10) ** -12 else mpf(1) / 3 - f / 4
+
+
+def tanh_part(z):  # (tanh(x) / x - 1) / z, z = x^2
+    x = sqrt(z)
+    return (tanh(x) / x - 1) / z if z > mpf(10) ** -20 else -mpf(1) / 3
 
 
 def log_tail(z):  # (log_part - 2/3) / z
@@ -159,8 +189,13 @@ table("NNC_EXPM1_LONG", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2, for f64", expm1
 table("NNC_LOG_SHORT", "(2 atanh(s) / s - 2) / x, x = s^2", log_part, 0, bound, 3)
 table("NNC_LOG_POWER", "the same for powers of floats", log_part, 0, bound, 4)
 table("NNC_LOG_LONG", "the same for f64", log_part, 0, bound, 7)
-table("NNC_ERF_NEAR", "erf(s) / s, x = s^2, |s| <= 1", erf_part, 0, 1, 6)
-table("NNC_ERFC_FAR", "erfc(s) e^(s^2), x = (s - 3) / (s + 3), 1 <= s <= 4.1", erfc_part, mpf(-1) / 2, mpf(11) / 71, 7)
+table_f32("NNC_EXPM1_F32", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2, in float; of e^x", expm1_part, -half * mpf("1.001"), half * mpf("1.001"), 4,
+          lambda r: r * r / exp(r))
+table_f32("NNC_LOG1P_F32", "(log(1 + x) - x + x^2 / 2) / x^3, sqrt(1 / 2) <= 1 + x <= sqrt(2), in float; of log(1 + x)", log1p_part,
+          sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1, 7, lambda f: f ** 3 / log1p(f) if abs(f) > mpf(10) ** -12 else f * f)
+table_f32("NNC_TANH_F32", "(tanh(s) / s - 1) / x, x = s^2, |s| <= 5 / 8, in float; of tanh(s) / s", tanh_part, 0, mpf(25) / 64, 4, lambda z: z)
+table_f32("NNC_ERF_F32", "erf(s) / s - 1, x = s^2, |s| <= 1, in float; of erf(s) / s", erf_rest, 0, 1, 6, lambda z: 1 / erf_part(z))
+table_f32("NNC_LOG2_ERFC_F32", "log2(erfc(x)), 1 <= x <= 4, in float; of 1", lambda x: log(erfc(x), 2), 1, 4, 6, lambda x: erfc(x) * log(mpf(2)))
 table("NNC_LOG_TAIL", "((2 atanh(s) / s - 2) / x - 2 / 3) / x, x = s^2, for f64", log_tail, 0, bound, 7)
 table("NNC_ERF_LONG", "erf(s) / s - 1 for f64, x = s^2, |s| <= 1; absolute", erf_rest, 0, 1, 11, lambda z: 1)
 table("NNC_ERFC_LONG", "erfc(s) e^(s^2) for f64, x = (s - 2) / (s + 2), 1 <= s <= 6; times e^-(s^2), absolute", erfc_long_part,

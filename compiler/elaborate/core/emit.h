@@ -4,6 +4,8 @@
 
 #include "elaborate/core/value.h"
 
+struct Trace; /* elaborate/core/elaborator.h */
+
 /* NULL after an error, which is reported at e->at. */
 Node *emit_node(Elaborator *e, Op op, int operand_count, Node *const *operands, int attribute_count,
                 const Attribute *attributes);
@@ -30,7 +32,7 @@ Node *emit_reduce(Elaborator *e, Op op, Node *x, int axis_count, const int64_t *
 Node *emit_concat(Elaborator *e, int count, Node *const *parts, int axis);
 /* An output of the current region's graph. */
 /* A result of a trace that no statement of the program names. */
-void emit_own_result(Trace *trace, const char *name, Node *node);
+void emit_own_result(struct Trace *trace, const char *name, Node *node);
 void emit_output(Elaborator *e, OutputKind kind, const char *name, Node *node, Span span);
 /* Whether `count` more elements of lists are within the limit; else reports. */
 bool emit_allow_elements(Elaborator *e, int64_t count);
