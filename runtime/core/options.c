@@ -540,11 +540,11 @@ void nnc_options_help(const nnc_options *options, const char *program, int comma
   for (int i = 0; i < OPTION_COUNT; i++) {
     const Option *option = &options_table[i];
     if (!(option->commands & command->bit) || lacks(option)) continue;
-    char left[40], letter[4] = "   ";
+    char letter[4] = "   ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c,", option->letter);
-    snprintf(left, sizeof left, "%s --%s%s%s", letter, option->name, *option->value ? " " : "",
-             option->value);
-    printf("  %-24s %s\n", left, option->help);
+    int width =
+        printf("  %s --%s%s%s", letter, option->name, *option->value ? " " : "", option->value);
+    printf("%*s %s\n", width < 26 ? 26 - width : 0, "", option->help);
   }
   if (command->bit & RUNS) help_settings();
   printf("\nCommands ('%s COMMAND --help' tells their flags):\n", program);
