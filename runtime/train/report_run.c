@@ -149,7 +149,7 @@ static bool has_data(Writer *writer, nnc_session *session, const char *set) {
     nnc_data_close(data);
     return true;
   }
-  nnc_note("no classes and no examples: %s (--data says where the data are)", message);
+  nnc_note("no classes and no examples: %s", message);
   fputs("<p class=\"soft\">There are no classes and no examples here: ", writer->file);
   nnc_page_text(writer->file, message);
   fputs("</p>\n", writer->file);

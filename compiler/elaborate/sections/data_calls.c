@@ -254,6 +254,13 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
+/* "file, columns, header" */
+static const char *join_names(Arena *arena, const char *const *names, int count) {
+  const char *text = names[0];
+  for (int i = 1; i < count; i++) text = arena_printf(arena, "%s, %s", text, names[i]);
+  return text;
+}
+
 static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_source) {
   const DataWord *words = is_source ? sources : stages, *others = is_source ? stages : sources;
   int count = is_source ? SOURCE_COUNT : STAGE_COUNT;
@@ -274,10 +281,8 @@ static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_s
   }
   Diagnostic *d = report_error(e, at, "unknown %s '%s'", is_source ? "source" : "stage", name);
   report_suggest(d, name, names, count);
-  Text list = {0};
-  for (int i = 0; i < count; i++) text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
-  diag_help(d, "the %s are %s", is_source ? "sources" : "stages", list.data);
-  text_free(&list);
+  diag_help(d, "the %s are %s", is_source ? "sources" : "stages",
+            join_names(e->arena, names, count));
   return NULL;
 }
 
@@ -292,6 +297,8 @@ static const DataFormal *place_argument(Elaborator *e, const DataWord *word,
     Diagnostic *d = report_error(e, argument->name.span, "'%s' has no argument '%s'", word->name,
                                  argument->name.text);
     report_suggest(d, argument->name.text, names, count);
+    if (count == 0) diag_help(d, "'%s' takes none", word->name);
+    else diag_help(d, "it takes %s", join_names(e->arena, names, count));
     return NULL;
   }
   if (word->formals[0].kinds & REPEATED) return &word->formals[0];
