@@ -19,6 +19,18 @@
 
 #include "nnc_vector.h"
 
+NNC_INLINE float nnc_bits_f32(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+NNC_INLINE uint32_t nnc_f32_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 /* A double, or an integer in one, on its way to 16 bits: what f32 does not hold exactly gets an odd
  * last bit, which says on what side of a tie it lies. */
 NNC_INLINE float nnc_odd_f32(double x) {

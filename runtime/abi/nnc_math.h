@@ -15,8 +15,21 @@
 #ifndef NNC_MATH_H
 #define NNC_MATH_H
 
+#include "nnc_half.h"
 #include "nnc_math_coefficients.h"
 #include "nnc_vector.h"
+
+NNC_INLINE double nnc_bits_f64(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+NNC_INLINE uint64_t nnc_f64_bits(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
 
 /* Adding this rounds to the nearest whole number, which stands in the low bits of the sum. */
 #define NNC_MAGIC 0x1.8p52

@@ -74,31 +74,6 @@
 #define NNC_FMAF(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* The bits of a number, and the number of bits. */
-NNC_INLINE float nnc_bits_f32(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-NNC_INLINE uint32_t nnc_f32_bits(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-NNC_INLINE double nnc_bits_f64(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-NNC_INLINE uint64_t nnc_f64_bits(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
 /* nnc_vec_f32: a register of floats; nnc_load_f32 and nnc_store_f32 need no alignment. */
 #define NNC_DEFINE_VECTOR(name, type)                                                              \
   typedef type nnc_vec_##name __attribute__((vector_size(NNC_VECTOR_BYTES)));                      \

@@ -13,6 +13,7 @@
 #include "core/convert.h"
 #include "core/fitted_text.h"
 #include "core/number.h"
+#include "core/pattern.h"
 #include "core/safetensors.h"
 #include "core/session.h"
 #include "core/tally.h"
@@ -31,31 +32,10 @@ static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
   return kinds >> variable->kind & 1;
 }
 
-/* `*` stands for any text, `?` for one character, as in groups of parameters. */
-static bool matches(const char *pattern, const char *path) {
-  const char *star = NULL, *retry = NULL;
-  while (*path) {
-    if (*pattern == '*') {
-      star = ++pattern;
-      retry = path;
-    } else if (*pattern == '?' || *pattern == *path) {
-      pattern++;
-      path++;
-    } else if (star) {
-      pattern = star;
-      path = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (*pattern == '*') pattern++;
-  return !*pattern;
-}
-
 bool nnc_checkpoint_has(const nnc_session *session, int variable, unsigned kinds) {
   const nnc_variable *own = &session->model->variables[variable];
   const char *only = session->options->only;
-  return is_wanted(own, kinds) && (!only || matches(only, own->tensor.name));
+  return is_wanted(own, kinds) && (!only || nnc_pattern_matches(only, own->tensor.name));
 }
 
 /* "612 1 12 600 0": the fields of nnc_position in their order */

@@ -9,18 +9,13 @@ import random
 import subprocess
 import sys
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from checks import check, summary  # noqa: E402
+
 build, work = sys.argv[1:3]
 os.chdir(work)
 nnc = build + "/bin/nnc"
-passed = failed = 0
 MASK = (1 << 64) - 1
-
-
-def expect(what, good, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"not ok: {what}: {detail}")
 
 
 def run(*command):
@@ -101,9 +96,9 @@ class Model:
             program = program.replace(") }\ninput tokens", "); order = streams }\ninput tokens", 1)
         open(name + ".net", "w").write(program)
         code, _, error = run(nnc, name + ".net", "-o", name, "--cflags=-O0")
-        expect(f"{name}: compiles", code == 0, error)
+        check(f"{name}: compiles", code == 0, error)
         code, _, error = run("./" + name, "-q")
-        expect(f"{name}: trains", code == 0, error)
+        check(f"{name}: trains", code == 0, error)
 
     def text_of(self, tokens):
         if self.unit == "byte":
@@ -144,7 +139,7 @@ class Model:
         flags = [part for key, value in rule.items() for part in (f"--{key.replace('_', '-')}", str(value))]
         code, out, error = run("./" + self.name, "generate", "--prompt", prompt, "--length", str(length), *flags)
         wanted = self.write(prompt, length, **rule)
-        expect(f"{self.name}: {rule}", code == 0 and out == wanted, f"{out!r} {wanted!r} {error}")
+        check(f"{self.name}: {rule}", code == 0 and out == wanted, f"{out!r} {wanted!r} {error}")
         return out
 
 
@@ -156,7 +151,7 @@ other = causal.check("the", 14, seed=2)
 causal.check("ü", 10, seed=3, temperature=0.5, top_k=3)
 causal.check("a", 10, seed=4, top_p=0.6)
 causal.check("the lazy d", 10, seed=18446744073709551615, temperature=1.7, top_k=5, top_p=0.8)
-expect("seeds differ", one != other, one)
+check("seeds differ", one != other, one)
 recurrent = Model("recurrent", RECURRENT, "byte", list(range(256)))
 recurrent.check("qu", 8, seed=5, top_k=4)
 last = Model("last", LAST, "word", words)
@@ -165,34 +160,34 @@ array.array("H", [drawn.randrange(20) for _ in range(900)]).tofile(open("input.b
 numbers = Model("numbers", CAUSAL, "number", list(range(20)))
 numbers.check("3 17", 8, seed=7, top_k=6)
 code, _, error = run("./numbers", "generate", "--prompt", "3 x")
-expect("no number", code == 1 and "'x' is no token: they are numbers here" in error, error)
+check("no number", code == 1 and "'x' is no token: they are numbers here" in error, error)
 code, _, error = run("./numbers", "generate", "--prompt", "3 20")
-expect("a number too large", code == 1 and "token 20 is not below 20" in error, error)
+check("a number too large", code == 1 and "token 20 is not below 20" in error, error)
 
 # Ends, and what is refused.
 _, whole, _ = run("./causal", "generate", "--prompt", "the", "--length", "80", "--temperature", "0")
 stop = whole[20:24]
 code, out, _ = run("./causal", "generate", "--prompt", "the", "--length", "80", "--temperature", "0", "--stop", stop)
-expect("--stop", code == 0 and out == whole[:whole.index(stop)] + "\n", f"{out!r} {whole!r}")
+check("--stop", code == 0 and out == whole[:whole.index(stop)] + "\n", f"{out!r} {whole!r}")
 _, out, _ = run("./causal", "generate", "--prompt", "the", "--length", "80", "--temperature", "0", "--stop", whole[70:80] + "#")
-expect("what only begins as --stop does is shown", out == whole, f"{out!r} {whole!r}")
+check("what only begins as --stop does is shown", out == whole, f"{out!r} {whole!r}")
 _, out, _ = run("./causal", "generate", "--length", "3", "--temperature", "0")
 _, wanted, _ = run("./causal", "generate", "--length", "3", "--temperature", "0", "--prompt", "\n")
-expect("without a prompt it goes on from a line's end", out == wanted and len(out) == 4, out)
-expect("equal seeds, equal texts", run("./causal", "generate", "--seed", "7")[1] == run("./causal", "generate", "--seed", "7", "--threads", "1")[1])
+check("without a prompt it goes on from a line's end", out == wanted and len(out) == 4, out)
+check("equal seeds, equal texts", run("./causal", "generate", "--seed", "7")[1] == run("./causal", "generate", "--seed", "7", "--threads", "1")[1])
 for flags, status, message in ((["--prompt", "Q"], 1, "'Q' does not occur in the training set"),
                                (["--prompt", ""], 1, "no token to go on from"),
                                (["--temperature", "-1"], 2, "--temperature wants a number of at least 0"),
                                (["--top-k", "0"], 2, "--top-k wants a whole number of at least 1")):
     code, _, error = run("./causal", "generate", *flags)
-    expect(f"{flags}", code == status and message in error, error)
+    check(f"{flags}", code == status and message in error, error)
 code, _, error = run("./last", "generate", "--prompt", "the fox")
-expect("a network that needs a whole window", code == 1 and "has 2 tokens, but the network says what follows 8" in error, error)
+check("a network that needs a whole window", code == 1 and "has 2 tokens, but the network says what follows 8" in error, error)
 open("ahead.net", "w").write(open("causal.net").read().replace("causal = true", "causal = false"))
 run(nnc, "ahead.net", "-o", "ahead", "--cflags=-O0")
 run("./ahead", "-q", "--steps", "1")
 code, _, error = run("./ahead", "generate", "--prompt", "the")
-expect("a network that looks ahead", code == 1 and "the network looks ahead, and needs a prompt of 8" in error, error)
+check("a network that looks ahead", code == 1 and "the network looks ahead, and needs a prompt of 8" in error, error)
 for change, message in ((("next = logits }", "next = loss }"), "'next' must be logits"),
                         (("from = tokens", "from = logits"), "'from' must be an input of class numbers"),
                         (("from = tokens, ", ""), "'generate' needs 'from'"),
@@ -204,19 +199,18 @@ for change, message in ((("next = logits }", "next = loss }"), "'next' must be l
                          "a second generate block")):
     open("wrong.net", "w").write(open("causal.net").read().replace(*change))
     code, _, error = run(nnc, "check", "wrong.net")
-    expect(f"{change[1]}", code == 1 and message in error and "wrong.net:" in error, error)
+    check(f"{change[1]}", code == 1 and message in error and "wrong.net:" in error, error)
 open("none.net", "w").write("\n".join(line for line in open("causal.net").read().splitlines() if not line.startswith("generate")))
 run(nnc, "none.net", "-o", "none", "--cflags=-O0")
 code, _, error = run("./none", "generate", "--prompt", "a")
-expect("a program without the block", code == 1 and "has no 'generate' block" in error, error)
+check("a program without the block", code == 1 and "has no 'generate' block" in error, error)
 named = open("none.net").read().replace("scores = logits", "scores = logits * temperature")
 open("named.net", "w").write(named.replace("predict  {", "option temperature = 0.5 in 0..inf\npredict  {"))
 code, _, error = run(nnc, "named.net", "-o", "named", "--cflags=-O0")
-expect("without the block its flags are free", code == 0, error)
+check("without the block its flags are free", code == 0, error)
 code, out, _ = run("./named", "predict", "--init", "causal.run/checkpoint.safetensors", "--temperature", "0")
-expect("and are the program's", code == 0 and set(json.loads(out.splitlines()[0])["scores"][0]) <= {0, -0.0}, out[:200])
+check("and are the program's", code == 0 and set(json.loads(out.splitlines()[0])["scores"][0]) <= {0, -0.0}, out[:200])
 open("wrong.net", "w").write(open("causal.net").read() + "option temperature = 0.5 in 0..inf\n")
 code, _, error = run(nnc, "check", "wrong.net")
-expect("with it they are taken", code == 1 and "has a flag --temperature of its own" in error, error)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+check("with it they are taken", code == 1 and "has a flag --temperature of its own" in error, error)
+summary()

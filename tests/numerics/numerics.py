@@ -12,17 +12,12 @@ import sys
 
 import numpy as np
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from checks import check, summary  # noqa: E402
+
 build, work = sys.argv[1:3]
 os.chdir(work)
 nnc = [build + "/bin/nnc", "--cflags=-O0"]
-passed = failed = 0
-
-
-def expect(what, good, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"not ok: {what}: {detail}")
 
 
 def run(*command, **environment):
@@ -92,44 +87,44 @@ def check_logarithm(name, tolerance, *options):
     program = name + ".net"
     open(program, "w").write(LOGARITHM.format(more="0.0"))
     code, text = run(*nnc, program, "-o", name, *options)
-    expect(f"{name}: compiles", code == 0, text)
+    check(f"{name}: compiles", code == 0, text)
     code, text = run("./" + name, "--out", name + ".run")
     step = first_step(text)
-    expect(f"{name}: fails late, with status 1", code == 1 and 3 < step < STEPS, text)
-    expect(f"{name}: the line", re.search(rf"error: step {step}: the first value that is not finite is in '\w+', {program}:9(, 10: one kernel.*)?\n",
+    check(f"{name}: fails late, with status 1", code == 1 and 3 < step < STEPS, text)
+    check(f"{name}: the line", re.search(rf"error: step {step}: the first value that is not finite is in '\w+', {program}:9(, 10: one kernel.*)?\n",
                                           text), text)
-    expect(f"{name}: its text", f"{program}:9: p = log(q)   (log" in text, text)
+    check(f"{name}: its text", f"{program}:9: p = log(q)   (log" in text, text)
     run("./" + name, "--steps", str(step - 1), "--out", "before.run")
     run("./" + name, "export", "before.npz", "--out", "before.run")
     h, w, p = forward("before.npz", step)
     for tensor, value in ({"p": p} if "-O0" in options else {"h": h, "z.w": w, "p": p}).items():
-        expect(f"{name}: the extremes of {tensor}",
+        check(f"{name}: the extremes of {tensor}",
                np.allclose(extremes(text, tensor), (np.nanmin(value), np.nanmax(value)), rtol=tolerance, atol=tolerance),
                f"{np.nanmin(value)} {np.nanmax(value)}\n{text}")
-    expect(f"{name}: how many are NaN", f"{np.isnan(p).sum()} of 8 NaN" in text, text)
+    check(f"{name}: how many are NaN", f"{np.isnan(p).sum()} of 8 NaN" in text, text)
     return step, text
 
 
 step, whole = check_logarithm("plain", 1e-5)
 code, text = run("./plain", "--check-numerics", "--out", "checked.run")
-expect("--check-numerics tells the same", code == 1 and told(text) == told(whole), f"{told(text)}\n{told(whole)}")
-expect("and goes no step back", "once more" not in text, text)
+check("--check-numerics tells the same", code == 1 and told(text) == told(whole), f"{told(text)}\n{told(whole)}")
+check("and goes no step back", "once more" not in text, text)
 for arguments in (["--save-every", "2"], ["--threads", "3"]):
     code, text = run("./plain", "--out", "saved.run", *arguments)
-    expect(f"{arguments}: the same", code == 1 and told(text) == told(whole), text)
-expect("from the last save", f"1 step once more, from step {step} on" in text or f"{step} steps" in text, text)
+    check(f"{arguments}: the same", code == 1 and told(text) == told(whole), text)
+check("from the last save", f"1 step once more, from step {step} on" in text or f"{step} steps" in text, text)
 run("./plain", "--steps", str(step - 2), "--out", "parts.run")
 code, text = run("./plain", "--resume", "--steps", "40", "--out", "parts.run")
-expect("after --resume the same", code == 1 and told(text) == told(whole) and "2 steps once more" in text, text)
+check("after --resume the same", code == 1 and told(text) == told(whole) and "2 steps once more" in text, text)
 run("./plain", "--steps", str(step - 1), "--out", "off.run", "--check-numerics")
-expect("checks change no bit",
+check("checks change no bit",
        open("off.run/checkpoint.safetensors", "rb").read() == open("before.run/checkpoint.safetensors", "rb").read())
 code, text = run("./plain", "--keep-going", "--out", "going.run")
-expect("--keep-going warns, and does not look", code == 0 and "once more" not in text and "warning: step" in text, text)
+check("--keep-going warns, and does not look", code == 0 and "once more" not in text and "warning: step" in text, text)
 code, text = run("./plain", "--keep-going", "--check-numerics")
-expect("not both", code == 2 and "give one" in text, text)
+check("not both", code == 2 and "give one" in text, text)
 code, text = run("./plain", "eval", "--check-numerics")
-expect("a flag of train", code == 2 and "no flag of eval" in text, text)
+check("a flag of train", code == 2 and "no flag of eval" in text, text)
 
 check_logarithm("wide", 1e-6, "--float=f64")
 check_logarithm("single", 1e-5, "-O0")
@@ -138,8 +133,8 @@ open("parts.net", "w").write(LOGARITHM.format(more="0.0"))
 run(*nnc, "parts.net", "-o", "parts", "-D", "parts=3", "-D", "rate=0.3", "-D", "train.precision=bf16")
 code, text = run("./parts", "--out", "p.run")
 code, checked = run("./parts", "--check-numerics", "--out", "p.run", "--threads", "1")
-expect("dropout, three minibatches, bf16: the line", first_step(text) > 0 and "parts.net:9: p = log(q)" in text, text)
-expect("dropout: the same random numbers", told(text) == told(checked), f"{text}\n{checked}")
+check("dropout, three minibatches, bf16: the line", first_step(text) > 0 and "parts.net:9: p = log(q)" in text, text)
+check("dropout: the same random numbers", told(text) == told(checked), f"{text}\n{checked}")
 
 # An infinite schedule is told, though all that the kernels read is finite.
 open("rate.net", "w").write(LOGARITHM.format(more="-99.0").replace("sgd(lr = 0.2)", "sgd(lr = steep(1.0))") +
@@ -147,15 +142,15 @@ open("rate.net", "w").write(LOGARITHM.format(more="-99.0").replace("sgd(lr = 0.2
                             .replace("t < 3 ? 1.0 : 0.0", "max(3 - t, 0.0)"))
 code, text = run(*nnc, "rate.net", "-o", "rate")
 code, text = run("./rate", "--out", "rate.run", "--check-numerics") if code == 0 else (0, text)
-expect("a schedule that is infinite", code == 1 and re.search(r"the schedules give \S+ = inf", text) and
+check("a schedule that is infinite", code == 1 and re.search(r"the schedules give \S+ = inf", text) and
        "is no longer finite, the loss still is" in text and "step 3: " in text, text)
 
 # The loop of a scan: what a round makes of finite numbers.
 open("scan.net", "w").write(SCAN)
 code, text = run(*nnc, "scan.net", "-o", "scan", "--scans=loop")
 code, text = run("./scan", "--out", "scan.run")
-expect("a scan: the line", code == 1 and "is in 's', scan.net:8" in text and "scan.net:8:   v = v * v" in text, text)
-expect("a scan: what was read is finite", re.search(r"reads s, f32: from \S+ to [\d.e+]+\n", text), text)
+check("a scan: the line", code == 1 and "is in 's', scan.net:8" in text and "scan.net:8:   v = v * v" in text, text)
+check("a scan: what was read is finite", re.search(r"reads s, f32: from \S+ to [\d.e+]+\n", text), text)
 
 # A task loop: launches that take turns block by block, some of whose values lie in a worker's block.
 LOOP = """const batch = 32
@@ -170,11 +165,11 @@ train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 60 }
 np.save("t.npy", random.standard_normal((64, 1, 12, 12)).astype(np.float32))
 open("loop.net", "w").write(LOOP)
 done = subprocess.run([*nnc, "loop.net", "--report"], capture_output=True, text=True)
-expect("there is a task loop", "a task loop of 32 blocks" in done.stdout, done.stdout)
+check("there is a task loop", "a task loop of 32 blocks" in done.stdout, done.stdout)
 code, text = run(*nnc, "loop.net", "-o", "loop")
 code, text = run("./loop", "--out", "loop.run")
 code, checked = run("./loop", "--out", "loop.run", "--check-numerics")
-expect("a task loop", code == 1 and re.search(r"first value that is not finite is in '[\w.]+', loop.net:6\n", text) and
+check("a task loop", code == 1 and re.search(r"first value that is not finite is in '[\w.]+', loop.net:6\n", text) and
        told(text) == told(checked), text + checked)
 
 emulator = build + "/tests/cuda_emulator/"
@@ -182,12 +177,11 @@ if os.path.exists(emulator + "libcuda.so.1"):
     environment = {"NNC_NVRTC": emulator + "libnvrtc.so.13", "NNC_LIBCUDA": emulator + "libcuda.so.1",
                    "NNC_EMULATOR_FLAGS": "-O0 -g0"}
     code, text = run(*nnc, "plain.net", "--target=cuda", "--arch=sm_80", "-o", "cuda", **environment)
-    expect("for CUDA: compiles", code == 0, text)
+    check("for CUDA: compiles", code == 0, text)
     code, text = run("./cuda", "--out", "cuda.run", **environment)
-    expect("for CUDA: the step, the line", code == 1 and first_step(text) == step and "plain.net:9: p = log(q)" in text, text)
-    expect("for CUDA: the numbers", np.allclose(extremes(text, "p"), extremes(whole, "p"), rtol=1e-3), text)
+    check("for CUDA: the step, the line", code == 1 and first_step(text) == step and "plain.net:9: p = log(q)" in text, text)
+    check("for CUDA: the numbers", np.allclose(extremes(text, "p"), extremes(whole, "p"), rtol=1e-3), text)
     code, checked = run("./cuda", "--check-numerics", "--out", "cuda.run", **environment)
-    expect("for CUDA: --check-numerics tells the same", told(text) == told(checked), f"{text}\n{checked}")
+    check("for CUDA: --check-numerics tells the same", told(text) == told(checked), f"{text}\n{checked}")
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+summary()

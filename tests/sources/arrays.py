@@ -6,19 +6,14 @@ The files are written by Python's own modules (zipfile, gzip, struct); packed.np
 tests/data/golden by NumPy. `predict` must print their values."""
 import gzip, json, os, pathlib, random, shutil, struct, subprocess, sys, zipfile
 
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from checks import check, summary  # noqa: E402
+
 build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 here = pathlib.Path(__file__).resolve().parent
 golden = here.parent / "data" / "golden"
 os.chdir(folder)
-passed = failed = 0
 draw = random.Random(7)
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {name}: {str(detail)[:1500]}")
 
 
 def run(*words):
@@ -164,5 +159,4 @@ refused('x = cifar("x.bin", classes = 50)', "cifar has 10 or 100 classes, found 
 refused('x, y, z = cifar("x.bin")', "a third field needs classes = 100")
 refused('x = npy("x.npy") | standardize(x) | on_disk', "standardize(x) changes all rows, which 'on_disk' leaves in their file")
 refused('x = csv("x.csv") | on_disk', "'on_disk' acts on numbers in binary files, which 'csv' does not give")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+summary()

@@ -5,6 +5,9 @@
 The file has 1 GB, and the run may hold 200 MB; with --large 8 it has 8 GB, and the run may hold 500 MB."""
 import argparse, io, json, os, pathlib, random, re, resource, signal, struct, subprocess, sys, tarfile, time, zlib
 
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from checks import check, summary  # noqa: E402
+
 parser = argparse.ArgumentParser()
 parser.add_argument("build")
 parser.add_argument("folder")
@@ -12,15 +15,7 @@ parser.add_argument("--large", type=int, default=1, metavar="GB")
 options = parser.parse_args()
 build, here = pathlib.Path(options.build).resolve(), pathlib.Path(__file__).resolve().parent
 os.chdir(options.folder)
-passed = failed = 0
 draw = random.Random(11)
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {name}: {str(detail)[:1500]}")
 
 
 def run(*words):
@@ -281,5 +276,4 @@ check("every row once", status == 0 and abs(record["train/total"] - expected) < 
 check("what a run holds of it", held < (200 if options.large == 1 else 500), f"{held:.0f} MB")
 if options.large > 1:
     print(f"{options.large} GB in {time.monotonic() - start:.1f} s, {held:.0f} MB held, data_wait {record.get('data_wait')}")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+summary()

@@ -10,6 +10,7 @@
  * some. Calls that own none get
  * `binding.def` or `def.k`; only random keys and names in messages come of it. */
 #include <stdio.h>
+#include "core/pattern.h"
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/path.h"
 #include "support/names.h"
@@ -246,30 +247,8 @@ const char *path_unique_key(Elaborator *e) {
 
 /* ---- patterns of paths -------------------------------------------------------------------- */
 
-/* '*' stands for any characters, dots included, '?' for one. Only the last '*' is ever tried again,
- * so the work is at most the product of the lengths. */
-bool path_matches(const char *pattern, const char *path) {
-  const char *star = NULL, *retry = NULL;
-  while (*path) {
-    if (*pattern == '*') {
-      star = ++pattern;
-      retry = path;
-    } else if (*pattern == '?' || *pattern == *path) {
-      pattern++;
-      path++;
-    } else if (star) {
-      pattern = star;
-      path = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (*pattern == '*') pattern++;
-  return !*pattern;
-}
-
 bool path_matches_group(const AstEntry *group, const char *path) {
   for (int i = 0; i < group->patterns.count; i++)
-    if (path_matches(group->patterns.items[i]->string.bytes, path)) return true;
+    if (nnc_pattern_matches(group->patterns.items[i]->string.bytes, path)) return true;
   return false;
 }

@@ -13,9 +13,7 @@ const char *path_of_copy(Elaborator *e, const char *function);
 /* Sets frame->binding and ->owners for the statement that binds `names` to `value`. */
 void path_begin_statement(Elaborator *e, const AstNames *names, const AstExpr *value);
 const char *path_unique_key(Elaborator *e);
-/* '*' stands for any characters, dots included, '?' for one. */
-bool path_matches(const char *pattern, const char *path);
-/* Whether one of the patterns of a group matches. */
+/* Whether one of the patterns of a group matches: core/pattern.h. */
 bool path_matches_group(const AstEntry *group, const char *path);
 
 #endif
