@@ -23,7 +23,7 @@ CHUNK = 60
 # Why an example is not called here: its words, at the beginning.
 without = {
     r".*\btrain \{": "train blocks",
-    r"(optimizer|schedule|data|train|def|extern|const|input|option|params|predict|init|state|stream|param|for|if)\b": "statements",
+    r"(optimizer|schedule|data|train|def|extern|const|input|option|params|predict|generate|init|state|stream|param|for|if)\b": "statements",
     r"_ = classified|.*\b(auc|average_precision)\(": "of evaluations: tests/classes",
     r"_ = assert|pads = |names = ": "known at compile time",
 }
