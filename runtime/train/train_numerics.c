@@ -154,19 +154,22 @@ static bool is_suspect(const char *name, size_t length) {
   return false;
 }
 
-/* The lines of a kernel that have such an operator, or else all: "7", "7, 8". */
+/* The lines of a kernel that have such an operator, or else all, each once: "7", "7, 8". */
 static const char *likely_lines(char text[80], const nnc_step *step, bool has_suspects) {
   const char *at = step->nodes;
-  long line = 0, told = 0;
+  long line = 0, told[32];
+  int count = 0;
   size_t length = 0;
   text[0] = '\0';
   while (at && *at) {
     size_t word = strcspn(at, " ,");
     bool is_line = *at >= '0' && *at <= '9';
     if (is_line) line = strtol(at, NULL, 10);
-    if (line != told && length < 64 && (has_suspects ? is_suspect(at, word) : is_line)) {
+    bool is_new = length < 64 && count < 32 && (has_suspects ? is_suspect(at, word) : is_line);
+    for (int i = 0; is_new && i < count; i++) is_new = told[i] != line;
+    if (is_new) {
       length += (size_t)snprintf(text + length, 80 - length, "%s%ld", length ? ", " : "", line);
-      told = line;
+      told[count++] = line;
     }
     at += word;
     at += strspn(at, " ,");

@@ -92,18 +92,34 @@ def check_logarithm(name, tolerance, *options):
     step = first_step(text)
     check(f"{name}: fails late, with status 1", code == 1 and 3 < step < STEPS, text)
     check(f"{name}: the line", re.search(rf"error: step {step}: the first value that is not finite is in '\w+', {program}:9(, 10: one kernel.*)?\n",
-                                          text), text)
+                                         text), text)
     check(f"{name}: its text", f"{program}:9: p = log(q)   (log" in text, text)
     run("./" + name, "--steps", str(step - 1), "--out", "before.run")
     run("./" + name, "export", "before.npz", "--out", "before.run")
     h, w, p = forward("before.npz", step)
     for tensor, value in ({"p": p} if "-O0" in options else {"h": h, "z.w": w, "p": p}).items():
         check(f"{name}: the extremes of {tensor}",
-               np.allclose(extremes(text, tensor), (np.nanmin(value), np.nanmax(value)), rtol=tolerance, atol=tolerance),
-               f"{np.nanmin(value)} {np.nanmax(value)}\n{text}")
+              np.allclose(extremes(text, tensor), (np.nanmin(value), np.nanmax(value)), rtol=tolerance, atol=tolerance),
+              f"{np.nanmin(value)} {np.nanmax(value)}\n{text}")
     check(f"{name}: how many are NaN", f"{np.isnan(p).sum()} of 8 NaN" in text, text)
     return step, text
 
+
+# A kernel that computes values and gradients of the same lines names each line once.
+open("twice.net", "w").write("""const batch = 8
+data train { x, y = csv("d.csv", header = false, columns = [0..4, 4]); order = file }
+input x : f32[batch, 4]
+input y : f32[batch]
+h = linear(x, 3)
+p = softmax(h)
+loss = mean(sqrt(sum(p * h, axis = -1))) + 0 * mean(y)
+train { minimize = loss, optimizer = sgd(lr = 1), epochs = 1 }
+""")
+run(*nnc, "twice.net", "-o", "twice")
+code, text = run("./twice")
+found = re.search(r"is in '[^']+', twice.net:([\d, ]+): one kernel computes", text)
+lines = found[1].split(", ") if found else []
+check("each line once", code == 1 and len(lines) > 1 and len(set(lines)) == len(lines), text)
 
 step, whole = check_logarithm("plain", 1e-5)
 code, text = run("./plain", "--check-numerics", "--out", "checked.run")
@@ -118,7 +134,7 @@ code, text = run("./plain", "--resume", "--steps", "40", "--out", "parts.run")
 check("after --resume the same", code == 1 and told(text) == told(whole) and "2 steps once more" in text, text)
 run("./plain", "--steps", str(step - 1), "--out", "off.run", "--check-numerics")
 check("checks change no bit",
-       open("off.run/checkpoint.safetensors", "rb").read() == open("before.run/checkpoint.safetensors", "rb").read())
+      open("off.run/checkpoint.safetensors", "rb").read() == open("before.run/checkpoint.safetensors", "rb").read())
 code, text = run("./plain", "--keep-going", "--out", "going.run")
 check("--keep-going warns, and does not look", code == 0 and "once more" not in text and "warning: step" in text, text)
 code, text = run("./plain", "--keep-going", "--check-numerics")
@@ -143,7 +159,7 @@ open("rate.net", "w").write(LOGARITHM.format(more="-99.0").replace("sgd(lr = 0.2
 code, text = run(*nnc, "rate.net", "-o", "rate")
 code, text = run("./rate", "--out", "rate.run", "--check-numerics") if code == 0 else (0, text)
 check("a schedule that is infinite", code == 1 and re.search(r"the schedules give \S+ = inf", text) and
-       "is no longer finite, the loss still is" in text and "step 3: " in text, text)
+      "is no longer finite, the loss still is" in text and "step 3: " in text, text)
 
 # The loop of a scan: what a round makes of finite numbers.
 open("scan.net", "w").write(SCAN)
@@ -170,7 +186,7 @@ code, text = run(*nnc, "loop.net", "-o", "loop")
 code, text = run("./loop", "--out", "loop.run")
 code, checked = run("./loop", "--out", "loop.run", "--check-numerics")
 check("a task loop", code == 1 and re.search(r"first value that is not finite is in '[\w.]+', loop.net:6\n", text) and
-       told(text) == told(checked), text + checked)
+      told(text) == told(checked), text + checked)
 
 emulator = build + "/tests/cuda_emulator/"
 if os.path.exists(emulator + "libcuda.so.1"):
