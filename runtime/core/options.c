@@ -404,14 +404,15 @@ static int read_settings(nnc_options *options) {
 static bool check_limits(const nnc_options *options) {
   const struct {
     const char *flag;
-    int64_t value, most;
-  } limits[] = {{"wrong", options->wrong, NNC_MOST_WRONG},
-                {"keep", options->keep, NNC_MOST_KEPT},
-                {"device", options->device, NNC_MAX_DEVICE},
-                {"threads", options->threads, NNC_MAX_CPUS}};
+    double value, most;
+  } limits[] = {{"wrong", (double)options->wrong, NNC_MOST_WRONG},
+                {"keep", (double)options->keep, NNC_MOST_KEPT},
+                {"top-p", options->top_p, 1},
+                {"device", (double)options->device, NNC_MAX_DEVICE},
+                {"threads", (double)options->threads, NNC_MAX_CPUS}};
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
     if (limits[i].value <= limits[i].most) continue;
-    nnc_error("--%s: at most %lld", limits[i].flag, (long long)limits[i].most);
+    nnc_error("--%s: at most %.0f", limits[i].flag, limits[i].most);
     return false;
   }
   return true;

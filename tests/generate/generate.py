@@ -165,6 +165,8 @@ code, _, error = run("./numbers", "generate", "--prompt", "3 20")
 check("a number too large", code == 1 and "token 20 is not below 20" in error, error)
 
 # Ends, and what is refused.
+code, _, error = run("./causal", "generate", "--prompt", "the", "--top-p", "1.5")
+check("no part beyond the whole", code == 2 and "--top-p: at most 1" in error, error)
 _, whole, _ = run("./causal", "generate", "--prompt", "the", "--length", "80", "--temperature", "0")
 stop = whole[20:24]
 code, out, _ = run("./causal", "generate", "--prompt", "the", "--length", "80", "--temperature", "0", "--stop", stop)
