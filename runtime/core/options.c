@@ -402,17 +402,17 @@ static int read_settings(nnc_options *options) {
 }
 
 static bool check_limits(const nnc_options *options) {
-  const struct {
-    const char *flag;
-    double value, most;
-  } limits[] = {{"wrong", (double)options->wrong, NNC_MOST_WRONG},
-                {"keep", (double)options->keep, NNC_MOST_KEPT},
-                {"top-p", options->top_p, 1},
-                {"device", (double)options->device, NNC_MAX_DEVICE},
-                {"threads", (double)options->threads, NNC_MAX_CPUS}};
+  static const struct {
+    char flag[8];
+    int field, most;
+  } limits[] = {{"wrong", FIELD(wrong), NNC_MOST_WRONG},
+                {"keep", FIELD(keep), NNC_MOST_KEPT},
+                {"device", FIELD(device), NNC_MAX_DEVICE},
+                {"threads", FIELD(threads), NNC_MAX_CPUS}};
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-    if (limits[i].value <= limits[i].most) continue;
-    nnc_error("--%s: at most %.0f", limits[i].flag, limits[i].most);
+    const void *value = (const char *)options + limits[i].field;
+    if (*(const int64_t *)value <= limits[i].most) continue;
+    nnc_error("--%s: at most %d", limits[i].flag, limits[i].most);
     return false;
   }
   return true;
@@ -543,9 +543,8 @@ void nnc_options_help(const nnc_options *options, const char *program, int comma
     if (!(option->commands & command->bit) || lacks(option)) continue;
     char letter[4] = "   ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c,", option->letter);
-    int width =
-        printf("  %s --%s%s%s", letter, option->name, *option->value ? " " : "", option->value);
-    printf("%*s %s\n", width < 26 ? 26 - width : 0, "", option->help);
+    printf("  %s --%s %-*s %s\n", letter, option->name, 17 - (int)strlen(option->name),
+           option->value, option->help);
   }
   if (command->bit & RUNS) help_settings();
   printf("\nCommands ('%s COMMAND --help' tells their flags):\n", program);

@@ -145,15 +145,13 @@ bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char 
   char message[128];
   if (!text || nnc_the_model.option_count == 0) return true;
   char *copy = strdup(text);
-  if (!copy) {
-    nnc_error("%s: out of memory", path);
-    return false;
-  }
-  bool good = nnc_json_parse(&document, copy, strlen(copy), message, sizeof message);
-  if (!good) nnc_error("%s: metadata 'options': %s", path, message);
+  strcpy(message, "out of memory");
+  bool good = copy && nnc_json_parse(&document, copy, strlen(copy), message, sizeof message);
   if (good) {
     good = read_recorded(settings, &document, path);
     nnc_json_free(&document);
+  } else {
+    nnc_error("%s: metadata 'options': %s", path, message);
   }
   free(copy);
   return good;

@@ -262,6 +262,10 @@ static bool generate(nnc_session *session) {
 
 int nnc_generate_text(const nnc_options *options) {
   nnc_session session;
+  if (options->top_p > 1) {
+    nnc_error("--top-p: at most 1");
+    return NNC_EXIT_USAGE;
+  }
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   bool good = generate(&session);
   nnc_session_close(&session);

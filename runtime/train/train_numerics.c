@@ -121,62 +121,57 @@ static void tell_operands(const nnc_origin *origin) {
   }
 }
 
-/* Line `line` of the program. */
-static void tell_line(const nnc_model *model, long line, const char *operators) {
+/* Line `line` of the program, with the first `length` bytes of `operators`. */
+static void tell_line(const nnc_model *model, long line, const char *operators, size_t length) {
   const char *at = model->source;
   for (long i = 1; at && i < line; i++) {
     at = strchr(at, '\n');
     if (at) at++;
   }
   if (!at || line < 1) return;
-  nnc_note("  %s:%ld: %.*s   (%s)", model->file, line, (int)strcspn(at, "\n"), at, operators);
+  nnc_note("  %s:%ld: %.*s   (%.*s)", model->file, line, (int)strcspn(at, "\n"), at, (int)length,
+           operators);
 }
 
 /* The lines that a kernel computes, with their operators. */
 static void tell_lines(const nnc_model *model, const nnc_step *step) {
   const char *at = step->nodes;
   while (at && *at) {
-    char *end, operators[200];
+    char *end;
     long line = strtol(at, &end, 10);
+    end += *end == ' ';
     size_t length = strcspn(end, ",");
-    snprintf(operators, sizeof operators, "%.*s", (int)length - (*end == ' '), end + (*end == ' '));
-    tell_line(model, line, operators);
+    tell_line(model, line, end, length);
     at = end + length + (end[length] == ',' ? 2 : 0);
   }
 }
 
 /* Operators that make such numbers of usual ones; of others a number must be very large. */
 static bool is_suspect(const char *name, size_t length) {
-  static const char *const names[] = {"log",  "log1p", "div",  "exp",  "expm1", "pow",
-                                      "sqrt", "rsqrt", "asin", "acos", "atanh", "acosh"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0) return true;
-  return false;
+  char word[16];
+  snprintf(word, sizeof word, " %.*s ", (int)length, name);
+  return strstr(" log log1p div exp expm1 pow sqrt rsqrt asin acos atanh acosh ", word);
 }
 
 /* The lines of a kernel that have such an operator, or else all, each once: "7", "7, 8". */
 static const char *likely_lines(char text[80], const nnc_step *step, bool has_suspects) {
   const char *at = step->nodes;
-  long line = 0, told[32];
-  int count = 0;
+  char line[24] = ""; /* " 7," */
   size_t length = 0;
   text[0] = '\0';
   while (at && *at) {
     size_t word = strcspn(at, " ,");
     bool is_line = *at >= '0' && *at <= '9';
-    if (is_line) line = strtol(at, NULL, 10);
-    bool is_new = length < 64 && count < 32 && (has_suspects ? is_suspect(at, word) : is_line);
-    for (int i = 0; is_new && i < count; i++) is_new = told[i] != line;
-    if (is_new) {
-      length += (size_t)snprintf(text + length, 80 - length, "%s%ld", length ? ", " : "", line);
-      told[count++] = line;
-    }
+    if (is_line) snprintf(line, sizeof line, " %.*s,", (int)word, at);
+    if (length < 56 && !strstr(text, line) && (has_suspects ? is_suspect(at, word) : is_line))
+      length = strlen(strcat(text, line));
     at += word;
     at += strspn(at, " ,");
   }
   if (length == 0 && has_suspects) return likely_lines(text, step, false);
-  if (length == 0) snprintf(text, 80, "%d", step->line);
-  return text;
+  if (length == 0) length = (size_t)snprintf(text, 80, " %d,", step->line);
+  text[length - 1] = '\0';
+  return text + 1;
 }
 
 static const char *bad_name(const nnc_origin *origin) {
@@ -194,10 +189,10 @@ static void tell_origin(const Trainer *trainer, int64_t step, const nnc_origin *
               bad_name(origin));
   } else {
     const nnc_step *made = &origin->entry->steps[origin->step];
-    char lines[80];
-    bool is_one = !strchr(likely_lines(lines, made, true), ',');
+    char text[80];
+    const char *lines = likely_lines(text, made, true);
     nnc_error("step %lld: %s is in '%s', %s:%s%s", (long long)step, what, bad_name(origin),
-              model->file, lines, is_one ? "" : ": one kernel computes these lines");
+              model->file, lines, strchr(lines, ',') ? ": one kernel computes these lines" : "");
     tell_lines(model, made);
   }
   tell_operands(origin);
