@@ -162,6 +162,15 @@ predict {
   large = randint(0, 2147483647, [n], i64)
   drawn = categorical(zeros([n, 4]) + odds)
   again = categorical(zeros([n, 4]) + odds)
+  third = permutation([n, 3])
+  whole = permutation(n)
+  low   = gamma(0.5, [n])
+  at_1  = gamma(f64(ones([n])))
+  high  = gamma(2.5 + zeros([n]))
+  tiny  = gamma(bf16(ones([n])) * 0.125)
+  split = beta(0.3, 2.0, [n])
+  even  = beta(zeros([n]) + 0.001, 0.001)
+  wrong = gamma(f32(arange(3)) - 1)
   width = sum(h)
 }
 END
@@ -172,7 +181,7 @@ check_status "of each round" 0 '^part1_2.b' cat names
 check "begins" ./samplers train --epochs 0 -q --out s.run
 ./samplers predict --out s.run --seed 3 >drawn.json
 python3 - drawn.json <<'END' && ok || fail "samplers"
-import json, math, sys
+import itertools, json, math, sys
 d = json.load(open(sys.argv[1]))
 N = len(d["flips"])
 def near(values, value, p):
@@ -185,6 +194,29 @@ assert set(d["dice"]) == set(range(-2, 5))
 for k in range(-2, 5):
     near(d["dice"], k, 1 / 7)
 assert 0 <= min(d["large"]) and max(d["large"]) < 2147483647
+def follows(values, below):  # Kolmogorov and Smirnov: beyond this distance one sample of 10,000
+    values = sorted(values)
+    far = max(max(abs(below(v) - i / N), abs(below(v) - (i + 1) / N)) for i, v in enumerate(values))
+    assert len(values) == N and far < 2.23 / math.sqrt(N), (values[:3], far)
+def gamma_below(a, x):  # by its series
+    term = total = 1 / a
+    k = 0
+    while term > 1e-17 * total:
+        k += 1
+        term *= x / (a + k)
+        total += term
+    return total * math.exp(a * math.log(x) - x - math.lgamma(a)) if x > 0 else 0
+for order in itertools.permutations(range(3)):
+    near([tuple(row) for row in d["third"]], order, 1 / 6)
+assert sorted(d["whole"]) == list(range(N)) and 0.32 < sum(abs(v - k) for k, v in enumerate(d["whole"])) / N ** 2 < 0.35
+follows(d["low"], lambda x: gamma_below(0.5, x))
+follows(d["at_1"], lambda x: gamma_below(1, x))
+follows(d["high"], lambda x: gamma_below(2.5, x))
+near([v > 0.001 for v in d["tiny"]], True, 1 - gamma_below(0.125, 0.001))
+follows(d["split"], lambda x: 1.3 * x ** 0.3 - 0.3 * x ** 1.3)
+near([v > 0.5 for v in d["even"]], True, 0.5)  # of both parts gamma would give 0
+assert all(0 <= v <= 1 for v in d["even"]), "shares"
+assert d["wrong"][:2] == ["NaN"] * 2 and d["wrong"][2] > 0, d["wrong"]
 near([v >= 1 << 30 for v in d["large"]], True, 0.5)
 near([v % 2 for v in d["large"]], 1, 0.5)
 whole = 1 + math.e + math.e ** 2

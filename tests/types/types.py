@@ -28,7 +28,7 @@ without = {
     r"_ = assert|pads = |names = ": "known at compile time",
 }
 # Results that are drawn, and those that jump (feed_forward's rectifier at 0): only taken.
-drawn = r"\b(rand|randn|random_bits|dropout|channel_dropout)\("
+drawn = r"\b(rand|randn|random_bits|gamma|beta|drawn_log_gamma|permutation|dropout|channel_dropout)\("
 jumps = r"\b(floor|ceil|round|trunc|sign|feed_forward)\(|//|%"
 
 

@@ -17,7 +17,7 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 # What a vector cannot show, and what shows it instead.
 exceptions="
 rand randn random_bits  # numbers of the generator: tests/unit/test_ops.c
-bernoulli randint categorical  # frequencies: tests/predict
+bernoulli randint categorical permutation gamma drawn_log_gamma beta  # frequencies: tests/predict
 load  # files: tests/load
 plateau plateau_value  # follow reports: tests/plateau
 averaged  # over steps: tests/averaged
