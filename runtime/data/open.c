@@ -20,6 +20,7 @@
 #include "data/class.h"
 #include "data/disk.h"
 #include "data/join.h"
+#include "data/opening.h"
 #include "data/read.h"
 #include "data/rows.h"
 #include "data/set.h"
@@ -30,33 +31,6 @@
 #include "os/message.h"
 #include "nnc_data.h"
 
-/* What is being opened; DataContext.set and .call follow the work. */
-typedef struct Opening {
-  DataContext context;
-  const nnc_data_set *set;
-  const nnc_entry *entry;
-  bool always_draws;              /* stages that draw do so outside of training too */
-  bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
-  const nnc_pipeline **pipelines; /* of the tables */
-  int file_count;                 /* given on the command line */
-} Opening;
-
-static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
-  for (int i = 0; i < model->data_set_count; i++)
-    if (strcmp(model->data_sets[i].name, name) == 0) return &model->data_sets[i];
-  return NULL;
-}
-
-static const nnc_pipeline *find_pipeline(const nnc_data_set *set, const char *field, int *index) {
-  for (int p = 0; set && p < set->pipeline_count; p++)
-    for (int f = 0; f < set->pipelines[p].field_count; f++)
-      if (strcmp(set->pipelines[p].fields[f], field) == 0) {
-        *index = f;
-        return &set->pipelines[p];
-      }
-  return NULL;
-}
-
 bool nnc_data_learns(const nnc_data_set *set) {
   for (int p = 0; p < set->pipeline_count; p++) {
     const nnc_pipeline *pipeline = &set->pipelines[p];
@@ -65,130 +39,6 @@ bool nnc_data_learns(const nnc_data_set *set) {
       if (pipeline->calls[c].stage->fit) return true;
   }
   return false;
-}
-
-/* --- bind ------------------------------------------------------------------------------------ */
-
-static int fail_unfed(const Opening *opening, const char *input) {
-  const char *names[64];
-  int count = 0;
-  for (int p = 0; p < opening->set->pipeline_count; p++)
-    for (int f = 0; f < opening->set->pipelines[p].field_count && count < 64; f++)
-      names[count++] = opening->set->pipelines[p].fields[f];
-  const char *near = nnc_nearest(input, count, names);
-  return data_fail(&opening->context, "there is no field '%s' to feed the input of that name%s%s%s",
-                   input, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-static bool stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
-                        const DataField *field) {
-  if (!stage->fit || !field->input) return false;
-  return data_call_names(call, field->name, NULL);
-}
-
-/* The value stages of a field are those of the training set. */
-static const nnc_pipeline *value_stages(const Opening *opening, const char *field) {
-  int index;
-  return find_pipeline(find_set(opening->context.model, "train"), field, &index);
-}
-
-static void expect_stages(const Opening *opening, DataField *field) {
-  const nnc_pipeline *pipeline = value_stages(opening, field->name);
-  for (int c = 1; pipeline && c < pipeline->call_count; c++) {
-    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
-    if (!stage_meets(stage, &pipeline->calls[c], field)) continue;
-    field->wants_text |= stage->reads_text;
-    field->wants_missing |= stage->fills_missing;
-    field->changes = true;
-  }
-}
-
-static int add_table(Opening *opening, nnc_data *data, const nnc_pipeline *pipeline) {
-  DataTable *table = &data->tables[data->table_count];
-  table->fields = calloc((size_t)pipeline->field_count + 1, sizeof *table->fields);
-  if (!table->fields) return data_fail_memory(&opening->context, "the fields", 64);
-  table->field_count = pipeline->field_count;
-  for (int f = 0; f < pipeline->field_count; f++) table->fields[f].name = pipeline->fields[f];
-  table->source = pipeline->calls[0].source;
-  table->make = table->source->make;
-  opening->pipelines[data->table_count] = pipeline;
-  return data->table_count++;
-}
-
-static int bind_input(Opening *opening, nnc_data *data, int input) {
-  const nnc_tensor *tensor = &opening->entry->inputs[input];
-  int index = 0, table = 0;
-  const nnc_pipeline *pipeline = find_pipeline(opening->set, tensor->name, &index);
-  if (!pipeline) return fail_unfed(opening, tensor->name);
-  while (table < data->table_count && opening->pipelines[table] != pipeline) table++;
-  if (table == data->table_count && add_table(opening, data, pipeline) < 0) return -1;
-  DataField *field = &data->tables[table].fields[index];
-  field->input = tensor;
-  field->batched = opening->entry->input_is_batched[input];
-  expect_stages(opening, field);
-  data->fields[input] = field;
-  return 0;
-}
-
-/* --- check the calls ------------------------------------------------------------------------- */
-
-/* A value stage outside `train` says again what `train` says. */
-static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
-                          const nnc_call *call) {
-  for (int f = 0; f < pipeline->field_count; f++) {
-    bool found = false;
-    if (!data_call_names(call, pipeline->fields[f], NULL)) continue;
-    const nnc_pipeline *train = value_stages(opening, pipeline->fields[f]);
-    for (int c = 1; train && c < train->call_count; c++)
-      if (train->calls[c].stage == call->stage)
-        found |= data_call_names(&train->calls[c], pipeline->fields[f], NULL);
-    if (!found)
-      return data_fail_call(
-          &opening->context,
-          "%s(%s) takes its values from the training set, but data train does not "
-          "state it for %s",
-          call->function, pipeline->fields[f], pipeline->fields[f]);
-  }
-  return 0;
-}
-
-static int check_twice(const DataContext *context, const nnc_pipeline *pipeline, int call) {
-  const nnc_call *calls = pipeline->calls;
-  for (int f = 0; f < pipeline->field_count; f++)
-    for (int earlier = 1; earlier < call; earlier++) {
-      if (calls[earlier].stage == calls[call].stage &&
-          data_call_names(&calls[call], pipeline->fields[f], NULL) &&
-          data_call_names(&calls[earlier], pipeline->fields[f], NULL))
-        return data_fail_call(context, "%s(%s) stands here twice", calls[call].function,
-                              pipeline->fields[f]);
-    }
-  return 0;
-}
-
-static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
-  DataContext *context = &opening->context;
-  const struct nnc_source_class *source = pipeline->calls[0].source;
-  context->call = &pipeline->calls[0];
-  if (data_check_arguments(context, source->formals, source->has_file_each || source->has_files) <
-      0)
-    return -1;
-  for (int c = 1; c < pipeline->call_count; c++) {
-    const nnc_call *call = context->call = &pipeline->calls[c];
-    const struct nnc_stage_class *stage = call->stage;
-    if (!(source->gives & stage->acts_on))
-      return data_fail_call(context, "%s acts on %s, which %s does not give", call->function,
-                            data_kind_text(stage->acts_on), source->name);
-    if (data_check_arguments(context, stage->formals, stage->names_fields) < 0) return -1;
-    if (!stage->fit) continue;
-    bool names_none;
-    data_call_names(call, "", &names_none);
-    if (names_none)
-      return data_fail_call(context, "%s needs the names of its fields", call->function);
-    if (data_check_fields(context, pipeline) < 0 || check_twice(context, pipeline, c) < 0 ||
-        check_repeated(opening, pipeline, call) < 0)
-      return -1;
-  }
-  return 0;
 }
 
 /* --- load, rows, values ---------------------------------------------------------------------- */
@@ -296,9 +146,9 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
 static int change_values(Opening *opening, DataTable *table) {
   for (int f = 0; f < table->field_count; f++) {
     DataField *field = &table->fields[f];
-    const nnc_pipeline *train = value_stages(opening, field->name);
+    const nnc_pipeline *train = data_value_stages(opening, field->name);
     for (int c = 1; field->input && train && c < train->call_count; c++)
-      if (stage_meets(train->calls[c].stage, &train->calls[c], field) &&
+      if (data_stage_meets(train->calls[c].stage, &train->calls[c], field) &&
           apply_stage(opening, table, field, &train->calls[c]) < 0)
         return -1;
     if (field->input && !field->is_made && convert_field(&opening->context, field, false) < 0)
@@ -426,16 +276,6 @@ static int load_all(Opening *opening, nnc_data *data) {
   return start_workers(opening, data);
 }
 
-static int bind_all(Opening *opening, nnc_data *data) {
-  opening->pipelines = calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
-  if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
-  for (int i = 0; i < opening->entry->input_count; i++)
-    if (bind_input(opening, data, i) < 0) return -1;
-  for (int t = 0; t < data->table_count; t++)
-    if (check_calls(opening, opening->pipelines[t]) < 0) return -1;
-  return 0;
-}
-
 static bool states_scores(const nnc_pipeline *pipeline, const char *field) {
   for (int c = 1; c < pipeline->call_count; c++)
     if (strcmp(pipeline->calls[c].function, "standardize") == 0 &&
@@ -446,7 +286,7 @@ static bool states_scores(const nnc_pipeline *pipeline, const char *field) {
 
 const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitted,
                                   const char **field) {
-  const nnc_data_set *train = find_set(model, "train");
+  const nnc_data_set *train = data_set_called(model, "train");
   for (int p = 0; train && p < train->pipeline_count; p++)
     for (int f = 0; f < train->pipelines[p].field_count; f++) {
       const nnc_pipeline *pipeline = &train->pipelines[p];
@@ -473,7 +313,7 @@ static int check_fitted(Opening *opening) {
   const char *field;
   const nnc_call *call = nnc_data_unstated(context->model, context->fitted, &field);
   if (!call) return 0;
-  bool states_others = has_standardize(find_set(context->model, "train"));
+  bool states_others = has_standardize(data_set_called(context->model, "train"));
   context->call = call;
   return data_fail_call(context,
                         "the checkpoint is of a network that was trained with "
@@ -490,7 +330,7 @@ static int check_fitted(Opening *opening) {
 static nnc_data *open_set(Opening *opening) {
   nnc_data *data = allocate(opening);
   int result =
-      data ? bind_all(opening, data) : data_fail_memory(&opening->context, "a data set", 64);
+      data ? data_bind_all(opening, data) : data_fail_memory(&opening->context, "a data set", 64);
   if (result == 0) result = check_fitted(opening);
   if (result == 0) result = load_all(opening, data);
   free(opening->pipelines);
@@ -507,7 +347,7 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
                                  .fitted = fitted,
                                  .learns = strcmp(name, "train") == 0 ? fitted : NULL,
                                  .message = message},
-                     .set = find_set(model, name),
+                     .set = data_set_called(model, name),
                      .entry = entry,
                      .always_draws = entry != &model->predict && strcmp(name, "train") != 0};
   if (!opening.set) {
@@ -520,10 +360,10 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
 /* --- prediction ------------------------------------------------------------------------------ */
 
 static const nnc_data_set *prediction_set(const nnc_model *model) {
-  const nnc_data_set *set = find_set(model, "predict");
+  const nnc_data_set *set = data_set_called(model, "predict");
   for (int i = 0; !set && i < model->data_set_count; i++)
     if (strcmp(model->data_sets[i].name, "train") != 0) set = &model->data_sets[i];
-  return set ? set : find_set(model, "train");
+  return set ? set : data_set_called(model, "train");
 }
 
 /* Files in the order in which load_all hands them out: by table as first met, then by field. */
@@ -534,7 +374,8 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
                      .entry = entry};
   if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
   nnc_data *data = allocate(&opening);
-  int result = data ? bind_all(&opening, data) : data_fail_memory(&opening.context, "predict", 64);
+  int result =
+      data ? data_bind_all(&opening, data) : data_fail_memory(&opening.context, "predict", 64);
   size_t used = 0;
   int files = 0;
   if (text && text_size) *text = 0;
@@ -564,7 +405,7 @@ static bool takes_many(const Opening *opening) {
   for (int i = 0; i < opening->entry->input_count; i++) {
     int index;
     const nnc_pipeline *pipeline =
-        find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+        data_line_of(opening->set, opening->entry->inputs[i].name, &index);
     if (pipeline && pipeline->calls[0].source->follow) continue;
     if (!pipeline || (first && pipeline != first)) return false;
     first = pipeline;
@@ -577,7 +418,7 @@ static bool needs_files(const Opening *opening) {
   for (int i = 0; i < opening->entry->input_count; i++) {
     int index;
     const nnc_pipeline *pipeline =
-        find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+        data_line_of(opening->set, opening->entry->inputs[i].name, &index);
     if (pipeline && pipeline->calls[0].source->takes_all_files) return true;
   }
   return false;
@@ -598,10 +439,11 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                  .message = message},
                      .set = prediction_set(model),
                      .entry = entry,
-                     .always_draws = find_set(model, "predict") != NULL,
-                     .keeps_all_rows = !find_set(model, "predict"),
+                     .always_draws = data_set_called(model, "predict") != NULL,
+                     .keeps_all_rows = !data_set_called(model, "predict"),
                      .file_count = files->count};
-  bool reads_named = files->count == 0 && find_set(model, "predict") && !needs_files(&opening);
+  bool reads_named =
+      files->count == 0 && data_set_called(model, "predict") && !needs_files(&opening);
   if (reads_named) opening.context.files = NULL;
   bool may_be_more = needs_files(&opening) || takes_many(&opening);
   if (!reads_named && files->count != count && !(files->count > count && may_be_more)) {

@@ -1,0 +1,164 @@
+/* The lines of a set, bound to the inputs of an entry: each input to the field of its name, with a table for
+ * each line in use; and the calls of these lines, held against what sources give and stages take. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/opening.h"
+#include "data/set.h"
+#include "data/table.h"
+#include "data/words.h"
+#include "os/message.h"
+#include "nnc_data.h"
+
+const nnc_data_set *data_set_called(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, name) == 0) return &model->data_sets[i];
+  return NULL;
+}
+
+const nnc_pipeline *data_line_of(const nnc_data_set *set, const char *field, int *index) {
+  for (int p = 0; set && p < set->pipeline_count; p++)
+    for (int f = 0; f < set->pipelines[p].field_count; f++)
+      if (strcmp(set->pipelines[p].fields[f], field) == 0) {
+        *index = f;
+        return &set->pipelines[p];
+      }
+  return NULL;
+}
+
+/* --- bind ------------------------------------------------------------------------------------ */
+
+static int fail_unfed(const Opening *opening, const char *input) {
+  const char *names[64];
+  int count = 0;
+  for (int p = 0; p < opening->set->pipeline_count; p++)
+    for (int f = 0; f < opening->set->pipelines[p].field_count && count < 64; f++)
+      names[count++] = opening->set->pipelines[p].fields[f];
+  const char *near = nnc_nearest(input, count, names);
+  return data_fail(&opening->context, "there is no field '%s' to feed the input of that name%s%s%s",
+                   input, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+bool data_stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
+                      const DataField *field) {
+  if (!stage->fit || !field->input) return false;
+  return data_call_names(call, field->name, NULL);
+}
+
+/* The value stages of a field are those of the training set. */
+const nnc_pipeline *data_value_stages(const Opening *opening, const char *field) {
+  int index;
+  return data_line_of(data_set_called(opening->context.model, "train"), field, &index);
+}
+
+static void expect_stages(const Opening *opening, DataField *field) {
+  const nnc_pipeline *pipeline = data_value_stages(opening, field->name);
+  for (int c = 1; pipeline && c < pipeline->call_count; c++) {
+    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
+    if (!data_stage_meets(stage, &pipeline->calls[c], field)) continue;
+    field->wants_text |= stage->reads_text;
+    field->wants_missing |= stage->fills_missing;
+    field->changes = true;
+  }
+}
+
+static int add_table(Opening *opening, nnc_data *data, const nnc_pipeline *pipeline) {
+  DataTable *table = &data->tables[data->table_count];
+  table->fields = calloc((size_t)pipeline->field_count + 1, sizeof *table->fields);
+  if (!table->fields) return data_fail_memory(&opening->context, "the fields", 64);
+  table->field_count = pipeline->field_count;
+  for (int f = 0; f < pipeline->field_count; f++) table->fields[f].name = pipeline->fields[f];
+  table->source = pipeline->calls[0].source;
+  table->make = table->source->make;
+  opening->pipelines[data->table_count] = pipeline;
+  return data->table_count++;
+}
+
+static int bind_input(Opening *opening, nnc_data *data, int input) {
+  const nnc_tensor *tensor = &opening->entry->inputs[input];
+  int index = 0, table = 0;
+  const nnc_pipeline *pipeline = data_line_of(opening->set, tensor->name, &index);
+  if (!pipeline) return fail_unfed(opening, tensor->name);
+  while (table < data->table_count && opening->pipelines[table] != pipeline) table++;
+  if (table == data->table_count && add_table(opening, data, pipeline) < 0) return -1;
+  DataField *field = &data->tables[table].fields[index];
+  field->input = tensor;
+  field->batched = opening->entry->input_is_batched[input];
+  expect_stages(opening, field);
+  data->fields[input] = field;
+  return 0;
+}
+
+/* --- check the calls ------------------------------------------------------------------------- */
+
+/* A value stage outside `train` says again what `train` says. */
+static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
+                          const nnc_call *call) {
+  for (int f = 0; f < pipeline->field_count; f++) {
+    bool found = false;
+    if (!data_call_names(call, pipeline->fields[f], NULL)) continue;
+    const nnc_pipeline *train = data_value_stages(opening, pipeline->fields[f]);
+    for (int c = 1; train && c < train->call_count; c++)
+      if (train->calls[c].stage == call->stage)
+        found |= data_call_names(&train->calls[c], pipeline->fields[f], NULL);
+    if (!found)
+      return data_fail_call(
+          &opening->context,
+          "%s(%s) takes its values from the training set, but data train does not "
+          "state it for %s",
+          call->function, pipeline->fields[f], pipeline->fields[f]);
+  }
+  return 0;
+}
+
+static int check_twice(const DataContext *context, const nnc_pipeline *pipeline, int call) {
+  const nnc_call *calls = pipeline->calls;
+  for (int f = 0; f < pipeline->field_count; f++)
+    for (int earlier = 1; earlier < call; earlier++) {
+      if (calls[earlier].stage == calls[call].stage &&
+          data_call_names(&calls[call], pipeline->fields[f], NULL) &&
+          data_call_names(&calls[earlier], pipeline->fields[f], NULL))
+        return data_fail_call(context, "%s(%s) stands here twice", calls[call].function,
+                              pipeline->fields[f]);
+    }
+  return 0;
+}
+
+static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
+  DataContext *context = &opening->context;
+  const struct nnc_source_class *source = pipeline->calls[0].source;
+  context->call = &pipeline->calls[0];
+  if (data_check_arguments(context, source->formals, source->has_file_each || source->has_files) <
+      0)
+    return -1;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const nnc_call *call = context->call = &pipeline->calls[c];
+    const struct nnc_stage_class *stage = call->stage;
+    if (!(source->gives & stage->acts_on))
+      return data_fail_call(context, "%s acts on %s, which %s does not give", call->function,
+                            data_kind_text(stage->acts_on), source->name);
+    if (data_check_arguments(context, stage->formals, stage->names_fields) < 0) return -1;
+    if (!stage->fit) continue;
+    bool names_none;
+    data_call_names(call, "", &names_none);
+    if (names_none)
+      return data_fail_call(context, "%s needs the names of its fields", call->function);
+    if (data_check_fields(context, pipeline) < 0 || check_twice(context, pipeline, c) < 0 ||
+        check_repeated(opening, pipeline, call) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+int data_bind_all(Opening *opening, nnc_data *data) {
+  opening->pipelines = calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
+  if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
+  for (int i = 0; i < opening->entry->input_count; i++)
+    if (bind_input(opening, data, i) < 0) return -1;
+  for (int t = 0; t < data->table_count; t++)
+    if (check_calls(opening, opening->pipelines[t]) < 0) return -1;
+  return 0;
+}
