@@ -38,7 +38,7 @@ report() { # NAME STATUS LOG
 build() {
   local source
   mkdir -p "$2"
-  for source in "$root"/runtime/{os,core,data}/*.c "$here/support.c"; do
+  for source in "$root"/runtime/{os,core,data}/*.c "$here"/{folders,support}.c; do
     "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror -ffp-contract=off "-fsanitize=$1" -fno-sanitize-recover=all \
       -D_GNU_SOURCE -DNNC_ASSERTS ${NNC_SMALL:+-DNNC_SMALL_BUFFERS} -I"$root/runtime" -I"$root/runtime/abi" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
   done
@@ -88,7 +88,7 @@ memory=address,undefined
 build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
 mkdir "$work/words"
 export PROGRAMS=$work/words
-for test in idx csv npy stages choices streams rows pictures augment copy_task scaling decoding loader golden words; do
+for test in idx csv npy stages choices streams rows pictures unreadable augment copy_task scaling decoding loader golden words; do
   if link $memory "$work/memory" "$here/test_$test.c" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""
