@@ -1,4 +1,5 @@
 """Checks of a test written in Python: counted, and told when they fail; check.sh is the same for shell scripts."""
+import pathlib
 import re
 import subprocess
 import sys
@@ -22,6 +23,17 @@ def expect(name, status, pattern, *words):
     child = run(*words)
     text = child.stdout + child.stderr
     return check(name, child.returncode == status and re.search(pattern, text), f"{child.returncode}: {text}")
+
+
+def write(name, content):
+    pathlib.Path(name).write_bytes(content)
+
+
+def refused(nnc, top, line, pattern):
+    """`nnc check` refuses `data train { line }` after the text `top`, with a place and a message that has the pattern."""
+    write("refused.net", f"{top}data train {{ {line} }}\n".encode())
+    child = run(nnc, "check", "refused.net")
+    return check(f"{line}: {pattern}", child.returncode == 1 and pattern in child.stderr and "^" in child.stderr, child.stderr)
 
 
 def summary():

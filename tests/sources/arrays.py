@@ -4,10 +4,11 @@
 
 The files are written by Python's own modules (zipfile, gzip, struct); packed.npz and stored.npz of
 tests/data/golden by NumPy. `predict` must print their values."""
-import gzip, json, os, pathlib, random, shutil, struct, subprocess, sys, zipfile
+import gzip, json, os, pathlib, random, shutil, struct, sys, zipfile
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from checks import check, summary  # noqa: E402
+import checks  # noqa: E402
+from checks import check, summary, write  # noqa: E402
 
 build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 here = pathlib.Path(__file__).resolve().parent
@@ -17,7 +18,7 @@ draw = random.Random(7)
 
 
 def run(*words):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = checks.run(*words)
     return done.returncode, done.stdout, done.stderr.strip()
 
 
@@ -27,10 +28,6 @@ def npy(descr, shape, values, order=False):
     head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + values
-
-
-def write(name, content):
-    pathlib.Path(name).write_bytes(content)
 
 
 rows = 3
@@ -146,9 +143,7 @@ TOP = "const batch = 2\ninput x : f32[batch, 2]\nloss = mean(linear(x, 1))\n" \
 
 
 def refused(line, pattern):
-    write("refused.net", f"{TOP}data train {{ {line} }}\n".encode())
-    status, _, message = run(build / "bin/nnc", "check", "refused.net")
-    check(f"{line}: {pattern}", status == 1 and pattern in message and "^" in message, message)
+    checks.refused(build / "bin/nnc", TOP, line, pattern)
 
 
 refused('x = npz("x.npz", arrays = ["a", "b"])', "'arrays' of npz is a list with a name in quotes for each of the 1 field")

@@ -6,7 +6,8 @@ The file has 1 GB, and the run may hold 200 MB; with --large 8 it has 8 GB, and 
 import argparse, io, json, os, pathlib, random, re, resource, signal, struct, subprocess, sys, tarfile, time, zlib
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from checks import check, summary  # noqa: E402
+import checks  # noqa: E402
+from checks import check, summary, write  # noqa: E402
 
 parser = argparse.ArgumentParser()
 parser.add_argument("build")
@@ -19,7 +20,7 @@ draw = random.Random(11)
 
 
 def run(*words):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = checks.run(*words)
     return done.returncode, done.stdout, done.stderr.strip()
 
 
@@ -53,10 +54,6 @@ def archive(members, format=tarfile.PAX_FORMAT):
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
     return file.getvalue()
-
-
-def write(name, content):
-    pathlib.Path(name).write_bytes(content)
 
 
 examples, shards = [], []
@@ -142,9 +139,7 @@ TOP = "const batch = 2\ninput x : f32[batch, 3, 4, 4]\ninput y : i64[batch]\nlos
 
 
 def refused(line, pattern):
-    write("refused.net", f"{TOP}data train {{ {line} }}\n".encode())
-    status, _, message = run(build / "bin/nnc", "check", "refused.net")
-    check(f"{line}: {pattern}", status == 1 and pattern in message and "^" in message, message)
+    checks.refused(build / "bin/nnc", TOP, line, pattern)
 
 
 refused('x, y = shards("a.tar", members = ["png"])', "'members' of shards has a name for each of the 2 fields")
@@ -249,8 +244,6 @@ wrong_list(lambda text: text.replace(b"3.png", b"x.png").replace(b"6.png", b"y.p
 wrong_list(lambda text: text.replace(b'"3.png"', b""), "list.csv:8:5: the name of a picture is missing")
 wrong_list(lambda text: text.replace(b"name", b"file"), 'list.csv has no column "name"')
 wrong_list(lambda text: text.replace(b";9;", b";nine;"), "expected a number (column age), found 'nine'")
-TOP = "const batch = 2\ninput x : f32[batch, 3, 4, 4]\ninput y : i64[batch]\nloss = mean(f32(y)) * mean(linear(flatten(x), 1))\n" \
-      "train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }\n"
 refused('x, y = image_list("a.csv") | standardize(x)', "'standardize' does not act on pictures, as 'x' is")
 refused('x, y = image_list("a.csv") | standardize', "standardize without names means the fields that feed the network")
 refused('x, y = image_list("a.csv", columns = ["a"])', "'columns' has 1 entries for 2 fields")

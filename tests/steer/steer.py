@@ -1,6 +1,6 @@
 """What a run keeps, and when it stops, against the same rules written down in plain Python.
 
-    steer.py NNC FOLDER
+    steer.py BUILD FOLDER
 
 A program's metrics are curves of one number a step, so all that follows is known beforehand: which checkpoints are
 among the best, which are the last, after which report the run ends, what the log says. The checkpoint that is
@@ -10,7 +10,8 @@ import json, os, random, re, shutil, struct, sys
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from checks import check, expect, run, summary  # noqa: E402
 
-nnc, folder = sys.argv[1:]
+build, folder = sys.argv[1:]
+nnc = build + "/bin/nnc"
 os.chdir(folder)
 STEPS_PER_EPOCH = 3
 EPOCHS = 12
