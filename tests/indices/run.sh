@@ -108,4 +108,12 @@ done
 gives "x[i] negative" -1 0 "f32(arange(5))[i] + 0 * w[0]"
 gives "pick negative" -2 0 "pick(f32(arange(5)) + 0 * h, i)"
 gives "one_hot negative" -1 0 "sum(one_hot(i, 5), axis = 1) + 0 * w[0]"
+
+# ---- updates that touch the rows alone that are named; what they compute, suite.agree says ----
+tables=$OLDPWD/tests/agree/programs/rows_of_tables.net
+sparse() { "$nnc" "$tables" --emit=c "$@" 2> /dev/null | grep -c 'int32_t .const heads'; } # kernels of that kind
+same "five tables by rows" "$(sparse)" 5
+same "a norm needs all of a gradient" "$(sparse -D train.clip=1.0)" 0
+same "more indices than rows" "$(sparse -D rows=4)" 0
+same "means that fade move all rows" "$(sparse -D 'train.optimizer=adam')" 3
 summary

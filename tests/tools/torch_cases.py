@@ -537,3 +537,35 @@ train {
   minimize = loss, optimizer = adamw(lr = 0.01, weight_decay = linear_decay(0.5)), steps = 6
   params "logits.*" { optimizer = sgd(lr = 0.1, momentum = rising(0.9), weight_decay = linear_decay(0.1)) }
 }""", INPUTS, mlp_loss, scheduled, steps=6)
+
+
+# ---- tables whose unnamed rows stay: `lazy` against gradients that are sparse ------------------------
+
+def sparse_loss(p, batch, state):
+    def row(name, i):
+        return F.embedding(i, p[name], sparse=True)
+    every = [row("plain", batch["i"]).sum(1), row("turning", batch["j"]), row("squares", batch["j"]), row("short", batch["i"][:, 0])]
+    y = torch.tanh(torch.cat(every, 1)) @ p["y.w"] + p["y.b"]
+    return (y[:, 0] ** 2 - y[:, 0]).mean()
+
+
+Case("sparse", """
+const batch = 6
+data train { i, j = npy("i.npy", "j.npy") }
+input i : i32[batch, 2]
+input j : i32[batch]
+param plain   : [40, 3] = randn([40, 3])
+param turning : [30, 4] = randn([30, 4])
+param squares : [50, 2] = randn([50, 2])
+param short   : [40, 5] = randn([40, 5])
+y = linear(tanh(concat(sum(plain[i], axis = 1), turning[j], squares[j], short[i[:, 0]])), 1)[:, 0]
+loss = mean(y ^ 2 - y)
+train {
+  minimize = loss, optimizer = sgd(lr = 0.1), steps = 6
+  params "turning" { optimizer = adam(lr = 0.01, raw_eps = true), lazy = true }
+  params "squares" { optimizer = adagrad(lr = 0.1), lazy = true }
+  params "short"   { optimizer = adam(lr = 0.02, beta1 = 0.5, beta2 = 0.9, raw_eps = true), lazy = true }
+}""", {"i": ((6, 2), 40), "j": ((6,), 30)}, sparse_loss, by_group({
+    "plain": lambda p: O.SGD(p, 0.1), "y.*": lambda p: O.SGD(p, 0.1),
+    "turning": lambda p: O.SparseAdam(p, 0.01), "squares": lambda p: O.Adagrad(p, 0.1, eps=1e-10),
+    "short": lambda p: O.SparseAdam(p, 0.02, (0.5, 0.9))}), steps=6)

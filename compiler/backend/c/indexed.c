@@ -1,6 +1,7 @@
 /* Kernels that add at computed places, as C: the adjoint of max pooling and scatter_add; and
  * argsort. */
 #include "backend/c/kernels.h"
+#include "backend/c/sparse.h"
 #include "backend/common/c.h"
 
 #include "backend/c/tiles.h"
@@ -131,6 +132,11 @@ static LoopGrid scatter_grid(const Kernel *kernel) {
   enum { SUMS_BYTES = 128 << 10 };
   int64_t work = greatest(kernel->scatter.row_elements, 1);
   LoopGrid grid = rows_grid(kernel, kernel->scatter.rows, work);
+  if (scatter_is_sparse(kernel)) {
+    grid.row_chunk = divide_up(grid.rows, SPARSE_TASKS);
+    grid.tasks = divide_up(grid.rows, grid.row_chunk);
+    return grid;
+  }
   int64_t fitting = SUMS_BYTES / (work * sum_size(kernel));
   grid.row_chunk = greatest(least(grid.row_chunk, fitting), 1);
   grid.tasks = divide_up(grid.rows, grid.row_chunk);
@@ -140,7 +146,10 @@ static LoopGrid scatter_grid(const Kernel *kernel) {
 static int64_t scatter_tasks(const Kernel *kernel) { return scatter_grid(kernel).tasks; }
 
 static int64_t scatter_worker_bytes(const Kernel *kernel) {
-  return scatter_grid(kernel).row_chunk * kernel->scatter.row_elements * sum_size(kernel);
+  int64_t chunk = scatter_grid(kernel).row_chunk;
+  int64_t row_bytes = kernel->scatter.row_elements * sum_size(kernel);
+  if (!scatter_is_sparse(kernel)) return chunk * row_bytes;
+  return row_bytes + (chunk + kernel->scatter.indices) * (int64_t)sizeof(int32_t);
 }
 
 static void scatter_write(Code *code, KernelFunction *function) {
@@ -148,6 +157,7 @@ static void scatter_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   LoopGrid grid = scatter_grid(kernel);
   if (function_write_empty(code, function)) return;
+  bool is_sparse = scatter_is_sparse(kernel);
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
   template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
   template_add(&holes, "VALUES", function->operands[0]);
@@ -155,12 +165,15 @@ static void scatter_write(Code *code, KernelFunction *function) {
   template_add(&holes, "LOAD", c_loader(arena, kernel->operands[0].dtype));
   template_add(&holes, "EPILOGUE",
                row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
-                            "sums[r * ELEMENTS + e]", value_type(kernel)));
+                            is_sparse ? "sums[e]" : "sums[r * ELEMENTS + e]", value_type(kernel)));
+  if (is_sparse) template_add(&holes, "KEEPS", scatter_keeps(arena, function));
   template_add_integer(&holes, "INDICES", kernel->scatter.indices);
   template_add_integer(&holes, "ROWS", kernel->scatter.rows);
   template_add_integer(&holes, "ELEMENTS", kernel->scatter.row_elements);
   template_add_integer(&holes, "CHUNK", grid.row_chunk);
-  template_render(code->out, "codegen_templates/scatter_add.c", &holes);
+  template_render(
+      code->out, is_sparse ? "codegen_templates/scatter_rows.c" : "codegen_templates/scatter_add.c",
+      &holes);
 }
 
 const TargetKernel c_kernel_scatter_add = {

@@ -77,7 +77,7 @@ static const char *const words[] = {
     "steps",     "columns",   "panels",     "own",     "held",
     "order",     "flat",      "source",     "line",    "y",
     "m",         "products",  "is_packed",  "r",       "height",
-    "gradient",  NULL};
+    "gradient",  "heads",     "nexts",      "keeps",   NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,

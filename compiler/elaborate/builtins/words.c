@@ -299,6 +299,10 @@ const Builtin builtins_words[] = {
     TRAIN("frozen", "params PATTERN { frozen = true }",
           "Keeps the parameters and states of a group as they are; batch_norm uses its "
           "statistics." IN_TRAIN "params \"*.b\" { frozen = true } }"),
+    TRAIN("lazy", "lazy = true",
+          "Elements whose gradient is 0 stay as they are, and their states of the optimizer, too: "
+          "of a table of embeddings a step touches only the rows that the minibatch names." IN_TRAIN
+          "params \"*.b\" { lazy = true } }"),
     TRAIN(
         "params", "params PATTERN, ... { KEY = VALUE, ... }",
         "Keys for the parameters whose paths match; * is any text, ? one character. An argument "

@@ -25,6 +25,7 @@ static const struct {
     [KEY_CLIP] = {"clip", true, true, false},
     [KEY_LR_SCALE] = {"lr_scale", false, true, false},
     [KEY_FROZEN] = {"frozen", false, true, false},
+    [KEY_LAZY] = {"lazy", true, true, false},
     [KEY_AVERAGE] = {"average", true, true, false},
     [KEY_EPOCHS] = {"epochs", true, false, false},
     [KEY_STEPS] = {"steps", true, false, false},

@@ -19,6 +19,7 @@ typedef enum TrainKey {
   KEY_CLIP,
   KEY_LR_SCALE,
   KEY_FROZEN,
+  KEY_LAZY,
   KEY_AVERAGE, /* groups may override these */
   KEY_EPOCHS,
   KEY_STEPS,

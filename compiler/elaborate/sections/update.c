@@ -23,11 +23,11 @@
 
 /* ---- which keys hold for a parameter ------------------------------------------------------ */
 
-static bool is_frozen(Elaborator *e, const UpdateTarget *target) {
-  const KeyValue *frozen = target->keys[KEY_FROZEN];
-  if (!frozen->expr) return false;
-  if (frozen->value.kind == VALUE_BOOL) return frozen->value.boolean;
-  return report_wrong_kind(e, frozen->expr->span, "frozen", "true or false", frozen->value);
+/* The truth that is given for `key`, which is called `name`; false where none is. */
+static bool key_is_true(Elaborator *e, const KeyValue *key, const char *name) {
+  if (!key->expr) return false;
+  if (key->value.kind == VALUE_BOOL) return key->value.boolean;
+  return report_wrong_kind(e, key->expr->span, name, "true or false", key->value);
 }
 
 static UpdateTarget make_target(const TrainPlan *plan, Slot *slot) {
@@ -104,7 +104,7 @@ static void collect_targets(Update *update) {
     if (slot->kind != VARIABLE_PARAM) continue;
     UpdateTarget target = make_target(plan, slot);
     any_param = true;
-    if (is_frozen(e, &target)) {
+    if (key_is_true(e, target.keys[KEY_FROZEN], "frozen")) {
       set_frozen(e, slot);
     } else if (reached[target.objective] && !reached[target.objective][slot->leaf->id]) {
       Diagnostic *d = report_warning(e, slot->leaf->span,
@@ -339,6 +339,19 @@ static Slot widened_slot(Elaborator *e, const Slot *slot) {
   return wide;
 }
 
+/* `lazy`: where the gradient is 0, `slot` stays as it is; a state of another shape has no elements of
+ * the gradient's. */
+static void keep_unmoved(Elaborator *e, Slot *slot, Node *gradient) {
+  if (!slot->stored || !slot->current || !shape_equal(slot->type.shape, gradient->type.shape))
+    return;
+  e->frame->label = slot->path;
+  Node *zero = emit_constant(e, 0, gradient->type);
+  Node *moves = zero ? emit_binary(e, OP_NE, gradient, zero) : NULL;
+  if (!moves) return;
+  slot_store(slot,
+             emit_node(e, OP_WHERE, 3, (Node *[]){moves, slot->current, slot->leaf}, 0, NULL));
+}
+
 /* `is_finite`: unless it is true nothing changes; NULL: it does in any case. */
 static void run_optimizer(Update *update, UpdateTarget *target, Node *is_finite) {
   Elaborator *e = update->e;
@@ -351,9 +364,13 @@ static void run_optimizer(Update *update, UpdateTarget *target, Node *is_finite)
   if (!wide.leaf) return;
   call_optimizer(e, own, &wide, target->gradient, "optimizer", "w <- w - lr * g");
   if (wide.stored && wide.current) slot_store(slot, emit_cast(e, wide.current, slot->type.dtype));
+  bool is_lazy = key_is_true(e, target->keys[KEY_LAZY], "lazy");
+  if (is_lazy) keep_unmoved(e, slot, target->gradient);
   loss_scale_guard(e, slot, is_finite);
-  for (int i = states; i < e->trace->slots.count; i++)
+  for (int i = states; i < e->trace->slots.count; i++) {
+    if (is_lazy) keep_unmoved(e, e->trace->slots.items[i], target->gradient);
     loss_scale_guard(e, e->trace->slots.items[i], is_finite);
+  }
 }
 
 /* ---- stores ------------------------------------------------------------------------------- */
