@@ -114,19 +114,6 @@ static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
   return 0;
 }
 
-static int check_twice(const DataContext *context, const nnc_pipeline *pipeline, int call) {
-  const nnc_call *calls = pipeline->calls;
-  for (int f = 0; f < pipeline->field_count; f++)
-    for (int earlier = 1; earlier < call; earlier++) {
-      if (calls[earlier].stage == calls[call].stage &&
-          data_call_names(&calls[call], pipeline->fields[f], NULL) &&
-          data_call_names(&calls[earlier], pipeline->fields[f], NULL))
-        return data_fail_call(context, "%s(%s) stands here twice", calls[call].function,
-                              pipeline->fields[f]);
-    }
-  return 0;
-}
-
 static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
   DataContext *context = &opening->context;
   const struct nnc_source_class *source = pipeline->calls[0].source;
@@ -146,8 +133,7 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
     data_call_names(call, "", &names_none);
     if (names_none)
       return data_fail_call(context, "%s needs the names of its fields", call->function);
-    if (data_check_fields(context, pipeline) < 0 || check_twice(context, pipeline, c) < 0 ||
-        check_repeated(opening, pipeline, call) < 0)
+    if (data_check_fields(context, pipeline) < 0 || check_repeated(opening, pipeline, call) < 0)
       return -1;
   }
   return 0;

@@ -63,10 +63,10 @@ struct nnc_stage_class {
   int (*apply)(const DataContext *context, DataTable *table, DataField *field,
                const nnc_fitted *fitted);
   int (*option)(const DataContext *context, nnc_data *data);
-  /* Makes examples of several rows: says how many before they are loaded (DataField.window), and cuts the
-   * windows when values are what they stay. */
-  int (*span)(const DataContext *context, DataTable *table);
-  int (*cut)(const DataContext *context, DataTable *table);
+  /* Makes examples of other rows than those that are loaded: says so before (DataField.window, .is_picture),
+   * and makes them when values are what they stay. */
+  int (*expect)(const DataContext *context, DataTable *table);
+  int (*finish)(const DataContext *context, DataTable *table);
   /* When all tables are there: says how often training reads each example. */
   int (*sample)(const DataContext *context, nnc_data *data, const DataTable *table);
   const struct DataDiskClass *disk; /* the table's rows stay on disk */

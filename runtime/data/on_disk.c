@@ -66,7 +66,7 @@ static Disk *open_disk(const DataContext *context, DataField *field) {
   field->disk = &disk->disk;
   field->is_made = true;
   field->made_most = field->dtype == NNC_U8 ? UCHAR_MAX : INT_MAX;
-  field->dtype = field->input->dtype;
+  if (!field->is_picture) field->dtype = field->input->dtype;
   return disk;
 }
 

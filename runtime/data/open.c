@@ -46,7 +46,7 @@ bool nnc_data_learns(const nnc_data_set *set) {
 /* Converts now what a batch could not. */
 static int convert_field(const DataContext *context, DataField *field, bool knows_rows) {
   int to = field->input->dtype;
-  if (field->dtype == to || nnc_is_widening(field->dtype, to)) return 0;
+  if (field->is_picture || field->dtype == to || nnc_is_widening(field->dtype, to)) return 0;
   int64_t count =
       data_shape_bytes(field->dtype, field->rank, field->dim) / nnc_dtype_size(field->dtype);
   nnc_conversion conversion;
@@ -72,7 +72,7 @@ static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pi
     const struct nnc_stage_class *stage = pipeline->calls[c].stage;
     context->call = &pipeline->calls[c];
     if (stage->disk) context->disk = stage->disk;
-    if (stage->span && stage->span(context, table) < 0) return -1;
+    if (stage->expect && stage->expect(context, table) < 0) return -1;
   }
   context->call = &pipeline->calls[0];
   if (context->disk) {
@@ -157,12 +157,12 @@ static int change_values(Opening *opening, DataTable *table) {
   return 0;
 }
 
-/* Fields become windows of what the other stages made of their rows. */
-static int cut_windows(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
+/* Examples are made of what the other stages made of the rows. */
+static int finish_rows(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
   for (int c = 1; c < pipeline->call_count; c++) {
     opening->context.call = &pipeline->calls[c];
     const struct nnc_stage_class *stage = pipeline->calls[c].stage;
-    if (stage->cut && stage->cut(&opening->context, table) < 0) return -1;
+    if (stage->finish && stage->finish(&opening->context, table) < 0) return -1;
   }
   return 0;
 }
@@ -198,9 +198,8 @@ static int start_workers(Opening *opening, nnc_data *data) {
     const DataTable *table = &data->tables[t];
     if (!makes_rows(table)) continue;
     if (!count) nnc_cpus_find(&cpus);
-    int wanted = table->make != table->source->make ? 1 /* reading is little work */
-                 : table->source->workers           ? table->source->workers(table)
-                                                    : 0;
+    bool is_read = table->make != table->source->make && !table->pictures; /* that is little work */
+    int wanted = is_read ? 1 : table->source->workers ? table->source->workers(table) : 0;
     if (!wanted) wanted = nnc_cpus_default_threads(&cpus);
     if (wanted > count) count = wanted;
   }
@@ -264,7 +263,7 @@ static int load_all(Opening *opening, nnc_data *data) {
     context->files = count > 0 ? files : NULL;
     if (load_table(opening, table, pipeline) < 0 ||
         choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0 ||
-        cut_windows(opening, table, pipeline) < 0)
+        finish_rows(opening, table, pipeline) < 0)
       return -1;
     if (files) files += context->file_count;
   }

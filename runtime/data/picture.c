@@ -1,7 +1,5 @@
-/* Files of pictures: which format it is, and decoding to the way in which the picture is to be seen. */
+/* Decoding of pictures to the way in which they are to be seen. */
 #include "data/picture.h"
-
-#include <string.h>
 
 #include "data/call.h"
 #include "data/picture_turn.h"
@@ -18,21 +16,6 @@ int data_picture_check_size(const PictureFile *file, int64_t height, int64_t wid
   return data_fail(file->context,
                    "%s: %lld x %lld pixels are more than %d, the most that are decoded", file->name,
                    (long long)height, (long long)width, PICTURE_PIXELS);
-}
-
-int data_picture_look(const DataContext *context, const char *name, const unsigned char *bytes,
-                      size_t size, PictureFile *file) {
-  *file = (PictureFile){
-      .context = context, .name = name, .bytes = bytes, .size = size, .orientation = 1};
-  if (size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0) file->format = &data_picture_jpeg;
-  if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0) file->format = &data_picture_png;
-  if (!file->format) return data_fail(context, "%s: neither a JPEG nor a PNG file", name);
-  if (file->format->read_head(file) < 0) return -1;
-  if (!data_turn_swaps(file->orientation)) return 0;
-  int64_t stored_height = file->height;
-  file->height = file->width;
-  file->width = stored_height;
-  return 0;
 }
 
 static int64_t divide_up(int64_t extent, int divisor) { return (extent + divisor - 1) / divisor; }

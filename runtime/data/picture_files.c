@@ -176,41 +176,6 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
   return data_field_shape(context, field, NNC_U8, 4, dim, false);
 }
 
-/* --- after the stages ------------------------------------------------------------------------- */
-
-/* The size that the stages make of every picture; false: each picture shows it. */
-static bool find_size(const PictureStages *stages, int64_t *height, int64_t *width) {
-  *height = *width = 0;
-  for (int i = 0; i < stages->count; i++) {
-    const PictureStage *stage = &stages->stages[i];
-    bool keeps_size = stage->kind == PICTURE_RANDOM_FLIP || stage->kind == PICTURE_COLOR_JITTER ||
-                      stage->kind == PICTURE_RANDOM_AFFINE || stage->kind == PICTURE_RANDOM_ERASE;
-    if (keeps_size) continue;
-    if (stage->kind == PICTURE_PAD) {
-      *height += *height ? 2 * stage->height : 0;
-      *width += *width ? 2 * stage->width : 0;
-      continue;
-    }
-    *width = stage->width;
-    *height = stage->width ? stage->height : 0;
-  }
-  return *height > 0;
-}
-
-int data_picture_ready(const DataContext *context, DataTable *table) {
-  const PictureFiles *pictures = table->state;
-  const DataField *field = &table->fields[0];
-  int64_t height, width;
-  if (!field->input || !find_size(&pictures->stages, &height, &width)) return 0;
-  const int64_t *dim = field->input->dim;
-  if (height == dim[2] && width == dim[3]) return 0;
-  return data_fail_call(context,
-                        "the stages make pictures of %lld x %lld, but the input %s is "
-                        "%lld x %lld",
-                        (long long)height, (long long)width, field->name, (long long)dim[2],
-                        (long long)dim[3]);
-}
-
 /* --- making rows ------------------------------------------------------------------------------ */
 
 static unsigned char *read_file(const DataContext *context, const char *name, DataScratch *scratch,
@@ -235,18 +200,6 @@ static unsigned char *read_file(const DataContext *context, const char *name, Da
   return got < 0 ? NULL : bytes;
 }
 
-static int check_size(const DataContext *context, const char *name, const PictureView *view,
-                      const DataField *field) {
-  const int64_t *dim = field->input->dim;
-  if (view->part.height == dim[2] && view->part.width == dim[3]) return 0;
-  return data_fail(
-      context,
-      "%s is %lld x %lld after its stages, but the input %s is %lld x %lld; resize, pad, "
-      "center_crop, random_crop and random_resized_crop change sizes",
-      name, (long long)view->part.height, (long long)view->part.width, field->name,
-      (long long)dim[2], (long long)dim[3]);
-}
-
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes) {
   const PictureFiles *pictures = table->state;
@@ -258,15 +211,9 @@ int data_picture_make(const DataContext *context, const DataTable *table, const 
 
 int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
                          const DataVisit *visit, const PictureBytes *read, unsigned char *row) {
-  const PictureFiles *pictures = table->state;
   PictureFile picture;
   if (data_picture_look(context, read->name, read->bytes, read->size, &picture) < 0) return -1;
-  PictureView view = data_view_file(&picture, (int)field->input->dim[1], visit->scratch);
-  view.is_index = visit->is_index;
-  if (data_picture_apply(context, &pictures->stages, visit, &view) < 0 ||
-      check_size(context, read->name, &view, field) < 0)
-    return -1;
-  return data_picture_result(context, &view, data_view_finish(&view, row));
+  return data_picture_show(table, &picture, field, visit, row);
 }
 
 const char *data_picture_row_name(const DataTable *table, int64_t row) {

@@ -14,10 +14,9 @@ typedef struct PictureNames {
 
 /* What a table of pictures has as its state. */
 typedef struct PictureFiles {
-  PictureStages stages; /* the first: the stages know no more of the state */
-  PictureNames names;   /* of the files, as they are opened: a row each */
-  bool skips;           /* files that cannot be read are left out */
-  int workers;          /* 0: as many as there are processors */
+  PictureNames names; /* of the files, as they are opened: a row each */
+  bool skips;         /* files that cannot be read are left out */
+  int workers;        /* 0: as many as there are processors */
 } PictureFiles;
 
 /* Takes over `name`; NULL is a failure of memory.  0, or -1 with a message. */
@@ -40,7 +39,6 @@ int data_picture_on_error(const DataContext *context, PictureFiles *files,
 int data_picture_shape(const DataContext *context, DataField *field, int64_t count);
 
 /* Of the class of a source: what load leaves to do when the table's first field is a picture. */
-int data_picture_ready(const DataContext *context, DataTable *table);
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes);
 /* The same from bytes that are read already. */

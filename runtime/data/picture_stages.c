@@ -1,4 +1,4 @@
-/* The stages of pictures: resize, pad, center_crop, random_crop, random_resized_crop, random_flip, color_jitter. */
+/* What the stages of pictures make of one. */
 #include "data/picture_stages.h"
 
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "data/table.h"
 #include "data/visit.h"
 #include "data/words.h"
-#include "nnc_data.h"
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -204,150 +203,62 @@ int data_picture_apply(const DataContext *context, const PictureStages *stages,
   return 0;
 }
 
-/* --- their calls ------------------------------------------------------------------------------ */
-
-int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage) {
-  PictureStages *stages = table->state;
-  if (stages->count == DATA_PICTURE_STAGES)
-    return data_fail_call(context, "more than %d stages for one picture", DATA_PICTURE_STAGES);
-  stages->stages[stages->count++] = stage;
-  return 0;
+/* The size that the stages make of every picture; false: each picture shows it. */
+static bool find_size(const PictureRows *rows, int64_t *height, int64_t *width) {
+  const PictureStages *stages = &rows->stages;
+  *height = rows->height;
+  *width = rows->width;
+  for (int i = 0; i < stages->count; i++) {
+    const PictureStage *stage = &stages->stages[i];
+    bool keeps_size = stage->kind == PICTURE_RANDOM_FLIP || stage->kind == PICTURE_COLOR_JITTER ||
+                      stage->kind == PICTURE_RANDOM_AFFINE || stage->kind == PICTURE_RANDOM_ERASE;
+    if (keeps_size) continue;
+    if (stage->kind == PICTURE_PAD) {
+      *height += *height ? 2 * stage->height : 0;
+      *width += *width ? 2 * stage->width : 0;
+      continue;
+    }
+    *width = stage->width;
+    *height = stage->width ? stage->height : 0;
+  }
+  return *height > 0;
 }
 
-static const char *const size_formals[] = {"height", "width", NULL};
-static const char *const part_formals[] = {"height", "width", "scale", "ratio", NULL};
-static const char *const pad_formals[] = {"height", "width", "value", NULL};
-static const char *const color_formals[] = {"brightness", "contrast", "saturation", "hue", NULL};
-static const char *const flip_formals[] = {"probability", NULL};
-static const char *const affine_formals[] = {"degrees", "translate", "scale",
-                                             "shear",   "value",     NULL};
-static const char *const erase_formals[] = {"probability", "scale", "ratio", "value", NULL};
+int data_picture_ready(const DataContext *context, DataTable *table) {
+  const DataField *field = &table->fields[0];
+  int64_t height, width;
+  if (!field->input || !table->pictures || !find_size(table->pictures, &height, &width)) return 0;
+  const int64_t *side = data_picture_sides(field);
+  if (height == side[0] && width == side[1]) return 0;
+  return data_fail_call(context,
+                        "the stages make pictures of %lld x %lld, but the input %s is "
+                        "%lld x %lld",
+                        (long long)height, (long long)width, field->name, (long long)side[0],
+                        (long long)side[1]);
+}
 
-static int add_sized(const DataContext *context, DataTable *table, PictureStage stage) {
-  bool is_pad = stage.kind == PICTURE_PAD;
-  double height = 0, width = 0, least = is_pad ? 0 : 1;
-  if (data_argument_number(context, size_formals, "height", least, 1 << 15, &height) < 0 ||
-      data_argument_number(context, size_formals, "width", least, 1 << 15, &width) < 0)
+static int check_size(const DataContext *context, const char *name, const PictureView *view,
+                      const DataField *field) {
+  const int64_t *side = data_picture_sides(field);
+  if (view->part.height == side[0] && view->part.width == side[1]) return 0;
+  return data_fail(
+      context,
+      "%s is %lld x %lld after its stages, but the input %s is %lld x %lld; resize, pad, "
+      "center_crop, random_crop and random_resized_crop change sizes",
+      name, (long long)view->part.height, (long long)view->part.width, field->name,
+      (long long)side[0], (long long)side[1]);
+}
+
+int data_picture_show(const DataTable *table, const PictureFile *picture, const DataField *field,
+                      const DataVisit *visit, unsigned char *row) {
+  static const PictureStages none;
+  const DataContext *context = picture->context;
+  const PictureStages *stages = table->pictures ? &table->pictures->stages : &none;
+  int channels = field->input->rank == 4 ? (int)field->input->dim[1] : 1;
+  PictureView view = data_view_file(picture, channels, visit->scratch);
+  view.is_index = visit->is_index;
+  if (data_picture_apply(context, stages, visit, &view) < 0 ||
+      check_size(context, picture->name, &view, field) < 0)
     return -1;
-  if (!data_argument(context->call, size_formals, "height"))
-    return data_fail_call(context, "%s needs a size", context->call->function);
-  bool has_width = data_argument(context->call, size_formals, "width") != NULL;
-  stage.height = (int64_t)height;
-  stage.width = has_width || stage.kind == PICTURE_RESIZE ? (int64_t)width : stage.height;
-  return data_picture_add_stage(context, table, stage);
+  return data_picture_result(context, &view, data_view_finish(&view, row));
 }
-
-/* The list of the least and the most; what is there stays when the argument is absent. */
-static int read_pair(const DataContext *context, const char *name, double most, double pair[2]) {
-  const nnc_value *value = data_argument(context->call, context->call->stage->formals, name);
-  if (!value) return 0;
-  bool fits = value->kind == NNC_LIST && value->count == 2 && value->items[0].kind == NNC_NUMBER &&
-              value->items[1].kind == NNC_NUMBER && value->items[0].number > 0 &&
-              value->items[0].number <= value->items[1].number && value->items[1].number <= most;
-  if (!fits)
-    return data_fail_call(context,
-                          "'%s' is a list of two numbers, the least and the most, above 0 and up "
-                          "to %g",
-                          name, most);
-  for (int i = 0; i < 2; i++) pair[i] = value->items[i].number;
-  return 0;
-}
-
-static int resize(const DataContext *context, DataTable *table) {
-  return add_sized(context, table, (PictureStage){.kind = PICTURE_RESIZE});
-}
-
-static int center_crop(const DataContext *context, DataTable *table) {
-  return add_sized(context, table, (PictureStage){.kind = PICTURE_CENTER_CROP});
-}
-
-static int random_crop(const DataContext *context, DataTable *table) {
-  return add_sized(context, table, (PictureStage){.kind = PICTURE_RANDOM_CROP});
-}
-
-static int random_resized_crop(const DataContext *context, DataTable *table) {
-  PictureStage stage = {
-      .kind = PICTURE_RANDOM_RESIZED_CROP, .scale = {0.08, 1}, .ratio = {3.0 / 4.0, 4.0 / 3.0}};
-  if (read_pair(context, "scale", 1, stage.scale) < 0 ||
-      read_pair(context, "ratio", DATA_MOST_RATIO, stage.ratio) < 0)
-    return -1;
-  return add_sized(context, table, stage);
-}
-
-static int pad(const DataContext *context, DataTable *table) {
-  PictureStage stage = {.kind = PICTURE_PAD};
-  if (data_argument_number(context, pad_formals, "value", 0, 255, &stage.value) < 0) return -1;
-  return add_sized(context, table, stage);
-}
-
-static int color_jitter(const DataContext *context, DataTable *table) {
-  PictureStage stage = {.kind = PICTURE_COLOR_JITTER};
-  for (int c = 0; c < DATA_COLORS; c++)
-    if (data_argument_number(context, color_formals, color_formals[c], 0,
-                             c == DATA_COLOR_HUE ? 0.5 : 10, &stage.color[c]) < 0)
-      return -1;
-  return data_picture_add_stage(context, table, stage);
-}
-
-static int random_flip(const DataContext *context, DataTable *table) {
-  PictureStage stage = {.kind = PICTURE_RANDOM_FLIP, .probability = 0.5};
-  if (data_argument_number(context, flip_formals, "probability", 0, 1, &stage.probability) < 0)
-    return -1;
-  return data_picture_add_stage(context, table, stage);
-}
-
-static int random_affine(const DataContext *context, DataTable *table) {
-  PictureStage stage = {.kind = PICTURE_RANDOM_AFFINE, .scale = {1, 1}};
-  if (data_argument_number(context, affine_formals, "degrees", 0, 180, &stage.degrees) < 0 ||
-      data_argument_number(context, affine_formals, "translate", 0, 1, &stage.translate) < 0 ||
-      data_argument_number(context, affine_formals, "shear", 0, 89, &stage.shear) < 0 ||
-      data_argument_number(context, affine_formals, "value", 0, 255, &stage.value) < 0 ||
-      read_pair(context, "scale", DATA_MOST_FACTOR, stage.scale) < 0)
-    return -1;
-  return data_picture_add_stage(context, table, stage);
-}
-
-static int random_erase(const DataContext *context, DataTable *table) {
-  PictureStage stage = {
-      .kind = PICTURE_RANDOM_ERASE, .probability = 0.5, .scale = {0.02, 0.33}, .ratio = {0.3, 3.3}};
-  if (data_argument_number(context, erase_formals, "probability", 0, 1, &stage.probability) < 0 ||
-      data_argument_number(context, erase_formals, "value", 0, 255, &stage.value) < 0 ||
-      read_pair(context, "scale", 1, stage.scale) < 0 ||
-      read_pair(context, "ratio", DATA_MOST_RATIO, stage.ratio) < 0)
-    return -1;
-  return data_picture_add_stage(context, table, stage);
-}
-
-const struct nnc_stage_class nnc_stage_resize = {
-    .name = "resize", .acts_on = DATA_ACTS_ON_resize, .formals = size_formals, .picture = resize};
-const struct nnc_stage_class nnc_stage_center_crop = {.name = "center_crop",
-                                                      .acts_on = DATA_ACTS_ON_center_crop,
-                                                      .formals = size_formals,
-                                                      .picture = center_crop};
-const struct nnc_stage_class nnc_stage_random_crop = {.name = "random_crop",
-                                                      .acts_on = DATA_ACTS_ON_random_crop,
-                                                      .formals = size_formals,
-                                                      .picture = random_crop};
-const struct nnc_stage_class nnc_stage_random_resized_crop = {.name = "random_resized_crop",
-                                                              .acts_on =
-                                                                  DATA_ACTS_ON_random_resized_crop,
-                                                              .formals = part_formals,
-                                                              .picture = random_resized_crop};
-const struct nnc_stage_class nnc_stage_pad = {
-    .name = "pad", .acts_on = DATA_ACTS_ON_pad, .formals = pad_formals, .picture = pad};
-const struct nnc_stage_class nnc_stage_color_jitter = {.name = "color_jitter",
-                                                       .acts_on = DATA_ACTS_ON_color_jitter,
-                                                       .formals = color_formals,
-                                                       .picture = color_jitter};
-const struct nnc_stage_class nnc_stage_random_flip = {.name = "random_flip",
-                                                      .acts_on = DATA_ACTS_ON_random_flip,
-                                                      .formals = flip_formals,
-                                                      .picture = random_flip};
-const struct nnc_stage_class nnc_stage_random_affine = {.name = "random_affine",
-                                                        .acts_on = DATA_ACTS_ON_random_affine,
-                                                        .formals = affine_formals,
-                                                        .picture = random_affine};
-const struct nnc_stage_class nnc_stage_random_erase = {.name = "random_erase",
-                                                       .acts_on = DATA_ACTS_ON_random_erase,
-                                                       .formals = erase_formals,
-                                                       .picture = random_erase};

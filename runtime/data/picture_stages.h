@@ -39,13 +39,32 @@ typedef struct PictureStages {
   PictureStage stages[DATA_PICTURE_STAGES];
 } PictureStages;
 
-/* Adds a stage to the table's, which must make pictures: its state begins with its stages. */
-int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage);
+/* What a table knows of the pictures of its first field. */
+typedef struct PictureRows {
+  PictureStages stages;
+  /* Of those in rows of numbers: their size (0: each picture shows its own), and what reads a row that is not
+   * in memory. */
+  int64_t height, width;
+  DataMake *read;
+} PictureRows;
+
+/* Height and width of the input that the field feeds. */
+static inline const int64_t *data_picture_sides(const DataField *field) {
+  return field->input->dim + field->input->rank - 2;
+}
+
+/* When all stages are known: whether they make pictures of the input's size, where that can be told. */
+int data_picture_ready(const DataContext *context, DataTable *table);
 
 /* Lets the view see what all of them make, in their order; 0, or -1 with a message. */
 int data_picture_apply(const DataContext *context, const PictureStages *stages,
                        const DataVisit *visit, PictureView *view);
+
 /* The same for PICTURE_TOO_LARGE, which a view's functions return. */
 int data_picture_result(const DataContext *context, const PictureView *view, int result);
+
+/* Fills a row of the field with what the table's stages make of the picture. */
+int data_picture_show(const DataTable *table, const PictureFile *picture, const DataField *field,
+                      const DataVisit *visit, unsigned char *row);
 
 #endif

@@ -145,7 +145,8 @@ static void make_row(void *state, int64_t index, DataScratch *scratch) {
   char *row = making->target + index * row_bytes;
   int64_t made_bytes = field->width * nnc_dtype_size(field->dtype);
   unsigned char *bytes = (unsigned char *)row + row_bytes - made_bytes;
-  bool is_made = making->table->make(&context, making->table, field, &visit, bytes) == 0;
+  DataMake *make = field->make ? field->make : making->table->make;
+  bool is_made = make(&context, making->table, field, &visit, bytes) == 0;
   bool good = is_made && check_row(&context, making, visit.row, bytes) == 0;
   if (good && field->dtype != to) widen_bytes(bytes, to, row, field->width);
   data_scratch_mark(scratch, NNC_DATA_CONVERTING);
@@ -327,7 +328,7 @@ int64_t nnc_data_bytes(const nnc_data *data) {
   int64_t bytes = 0;
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
-    if (!field->is_view && !field->is_made)
+    if (!field->is_view && (!field->is_made || field->values))
       bytes += data_field_held(field) * nnc_dtype_size(field->dtype);
   }
   for (int t = 0; t < data->table_count; t++) {

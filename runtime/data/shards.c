@@ -52,7 +52,7 @@ typedef struct Take {
 } Take;
 
 typedef struct Shards {
-  PictureFiles pictures; /* the first: what stages know; its names are those of the examples */
+  PictureFiles pictures; /* the first, as of other pictures; its names are those of the examples */
   PictureNames shards;   /* as they are opened */
   int take_count;
   Take *takes;

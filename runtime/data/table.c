@@ -38,7 +38,8 @@ int data_field_shape(const DataContext *context, DataField *field, int dtype, in
     return fail_shape(context, field, dtype, rank, dim);
   for (int i = skipped; i < rank; i++) {
     if (!nnc_multiply(width, dim[i], &width)) return fail_shape(context, field, dtype, rank, dim);
-    agree = agree && dim[i] == input->dim[i + windows];
+    bool may_differ = field->is_picture && i >= rank - 2;
+    agree = agree && (may_differ || dim[i] == input->dim[i + windows]);
   }
   for (int i = skipped + windows; i < input->rank; i++) wanted *= input->dim[i];
   if (!(is_flat ? width == wanted : agree)) return fail_shape(context, field, dtype, rank, dim);
@@ -109,5 +110,6 @@ void data_table_free(DataTable *table) {
   if (table->source && table->source->close) table->source->close(table);
   free(table->stream.values);
   free(table->order);
+  free(table->pictures);
   *table = (DataTable){0};
 }

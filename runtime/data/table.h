@@ -34,13 +34,15 @@ typedef struct DataField {
   int64_t dim[NNC_MAX_RANK]; /* dim[0]: rows, when batched */
   int64_t width;             /* values in a row; all values when not batched */
   int64_t step; /* values from a row to the next: width, less where rows overlap, 0 where all are
-                 * the same */
+                 * the same; where rows are made of rows of values, what one of these has */
   char *values;
-  char *owned;    /* where the memory of the values begins, if they do not begin there */
-  int64_t window; /* rows of the file in one of an example; 0: a row is an example */
-  bool is_view;   /* the values belong to the table's stream */
-  bool is_made;   /* no values: rows are made when they are read, of u8 or of the input's type */
-  int made_most;  /* the largest value that it makes */
+  char *owned;     /* where the memory of the values begins, if they do not begin there */
+  int64_t window;  /* rows of the file in one of an example; 0: a row is an example */
+  bool is_view;    /* the values belong to the table's stream */
+  bool is_picture; /* stages of pictures follow: height and width may be others than the input's */
+  bool is_made;    /* no values: rows are made when they are read, of u8 or of the input's type */
+  int made_most;   /* the largest value that it makes */
+  DataMake *make;  /* makes them; NULL: the table's does */
   struct DataDisk *disk; /* where rows are that stay on disk; NULL: they do not */
   /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
   nnc_dictionary *dictionaries;
@@ -71,6 +73,7 @@ typedef struct DataTable {
   DataStream stream;     /* of which the rows are windows */
   void *state;           /* of a source that makes rows */
   DataMake *make;        /* makes them; NULL: nobody does */
+  struct PictureRows *pictures; /* what happens to the first field's pictures; NULL: nothing */
 } DataTable;
 
 void data_field_free_text(DataField *field);

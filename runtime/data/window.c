@@ -36,7 +36,7 @@ static bool is_future(const DataTable *table, int field, const Window *window) {
   return window->future > 0 && field == table->field_count - 1;
 }
 
-static int span(const DataContext *context, DataTable *table) {
+static int expect(const DataContext *context, DataTable *table) {
   Window window;
   if (get_window(context, &window) < 0) return -1;
   for (int f = 0; f < table->field_count; f++)
@@ -70,7 +70,7 @@ static void cut_field(DataField *field, int64_t skipped, int64_t stride, int64_t
   field->step = row * stride;
 }
 
-static int cut(const DataContext *context, DataTable *table) {
+static int finish(const DataContext *context, DataTable *table) {
   Window window;
   if (get_window(context, &window) < 0) return -1;
   int last = table->field_count - 1;
@@ -101,6 +101,6 @@ static int cut(const DataContext *context, DataTable *table) {
 const struct nnc_stage_class nnc_stage_window = {.name = "window",
                                                  .acts_on = DATA_ACTS_ON_window,
                                                  .formals = formals,
-                                                 .span = span,
+                                                 .expect = expect,
                                                  .rows = rows,
-                                                 .cut = cut};
+                                                 .finish = finish};

@@ -22,11 +22,11 @@
 
 /* SOURCE(name, what it gives) */
 #define DATA_SOURCES(SOURCE)                                                                       \
-  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
-  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
-  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
-  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                             \
-  SOURCE(cifar, GIVES_ROWS | GIVES_NUMBERS | GIVES_FILES | GIVES_SERIES)                           \
+  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
+  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
+  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
+  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
+  SOURCE(cifar, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)          \
   SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_SERIES)                              \
   SOURCE(text, GIVES_ROWS) /* windows may overlap */                                               \
   SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
@@ -83,6 +83,11 @@ static inline const char *data_kind_text(int kind) {
   DATA_KINDS(DATA_KIND_TEXT)
 #undef DATA_KIND_TEXT
   return "";
+}
+
+/* Whether a source gives pictures that are files, to be decoded; others have them in rows of numbers. */
+static inline bool data_decodes_pictures(int gives) {
+  return (gives & GIVES_PICTURES) && !(gives & GIVES_FILES);
 }
 
 /* What the source gives; -1: there is none of this name. */

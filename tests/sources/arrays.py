@@ -9,6 +9,7 @@ import gzip, json, os, pathlib, random, shutil, struct, sys, zipfile
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import checks  # noqa: E402
 from checks import check, summary, write  # noqa: E402
+from files import npy  # noqa: E402
 
 build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 here = pathlib.Path(__file__).resolve().parent
@@ -23,12 +24,6 @@ def run(*words):
 
 
 # ---- files ----
-
-def npy(descr, shape, values, order=False):
-    head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
-    head += b" " * (-(len(head) + 11) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + values
-
 
 rows = 3
 a = [[(2 * r + c) / 8 - 1 for c in range(2)] for r in range(rows)]

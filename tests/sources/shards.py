@@ -3,10 +3,10 @@
     shards.py BUILD FOLDER [--large GB]     FOLDER is empty; prints what failed and "N passed, N failed"
 
 The file has 1 GB, and the run may hold 200 MB; with --large 8 it has 8 GB, and the run may hold 500 MB."""
-import argparse, io, json, os, pathlib, random, re, resource, signal, struct, subprocess, sys, tarfile, time, zlib
+import argparse, io, json, os, pathlib, random, re, resource, signal, struct, subprocess, sys, tarfile, time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-import checks  # noqa: E402
+import checks, files  # noqa: E402
 from checks import check, summary, write  # noqa: E402
 
 parser = argparse.ArgumentParser()
@@ -31,19 +31,12 @@ def compile(name):
 
 # ---- shards ----
 
-def chunk(kind, body):
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+def shade(value):
+    return files.png(4, 4, 3, bytes([value] * 48))
 
 
-def png(shade):
-    rows = b"".join(b"\0" + bytes([shade] * 12) for _ in range(4))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 8, 2, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-def npy(values, descr="<f4"):
-    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({len(values)},), }}".encode()
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(values)}{'fd'[descr[2] == '8']}", *values)
+def vector(values, descr="<f4"):
+    return files.npy(descr, (len(values),), struct.pack(f"<{len(values)}{'fd'[descr[2] == '8']}", *values))
 
 
 def archive(members, format=tarfile.PAX_FORMAT):
@@ -65,8 +58,8 @@ for shard, (count, format) in enumerate([(9, tarfile.PAX_FORMAT), (7, tarfile.GN
         example = dict(label=draw.randint(-999, 2**40 if i == 2 else 999), shade=draw.randint(0, 255),
                        vector=[draw.randint(-99, 99) / 8 for _ in range(2)])
         examples.append(example)
-        one = [("json", b"{}"), ("PNG", png(example["shade"])), ("cls", b"%d\n" % example["label"]),
-               ("vec.npy", npy(example["vector"], ["<f4", "<f8"][i % 2]))]
+        one = [("json", b"{}"), ("PNG", shade(example["shade"])), ("cls", b"%d\n" % example["label"]),
+               ("vec.npy", vector(example["vector"], ["<f4", "<f8"][i % 2]))]
         draw.shuffle(one)
         members += [(f"{folder}{i:03}.{kind}", content) for kind, content in one]
     shards.append(members)
@@ -95,7 +88,7 @@ check("a list of names", status == 0 and abs(json.loads(text)["first"] - mean) <
 # ---- archives that are none ----
 
 good = pathlib.Path("train-09.tar").read_bytes()
-plain = [("a.png", png(1)), ("a.cls", b"1"), ("a.vec.npy", npy([1, 2]))]
+plain = [("a.png", shade(1)), ("a.cls", b"1"), ("a.vec.npy", vector([1, 2]))]
 
 
 def damaged(content, pattern):
@@ -114,7 +107,7 @@ binary[124:136] = b"\x80" + b"\x7f" * 11
 binary[148:156] = b"%06o\0 " % (sum(binary[:148]) + sum(binary[156:512]) + 8 * 32)
 damaged(b"", "damaged tar archive at byte 0: it lacks the two empty blocks of its end")
 damaged(b"no tar" * 500, "damaged tar archive at byte 0: it does not begin with a member's header")
-damaged(sane[:700], "a member that goes beyond the end of the file" if len(png(1)) > 188 else "at byte 1024")
+damaged(sane[:700], "a member that goes beyond the end of the file" if len(shade(1)) > 188 else "at byte 1024")
 damaged(sane[:1024], "damaged tar archive at byte 1024: it lacks the two empty blocks of its end")
 damaged(bytes(long), "a member that goes beyond the end of the file")
 damaged(bytes(binary), "a member that goes beyond the end of the file")
@@ -124,9 +117,9 @@ damaged(archive(plain[:2]), "train-09.tar:a: the example has no member 'vec.npy'
 damaged(archive(plain + plain[:1]), "train-09.tar: a.png: the example has two members 'png'")
 damaged(archive([plain[0], ("a.cls", b"cat"), plain[2]]), "train-09.tar: a.cls: 'cat' is no whole number")
 damaged(archive([plain[0], ("a.cls", b"1.5"), plain[2]]), "a.cls: '1.5' is no whole number")
-damaged(archive(plain[:2] + [("a.vec.npy", npy([1, 2, 3]))]), "train-09.tar:a: has f32[3], but a row of the input vector is f32[2]")
-damaged(archive(plain[:2] + [("a.vec.npy", npy([1, 2])[:-1])]), "train-09.tar:a: f32[2] needs")
-damaged(archive(plain[:2] + [("a.vec.npy", npy([1e300, 2], "<f8"))]), "does not fit input type f32")
+damaged(archive(plain[:2] + [("a.vec.npy", vector([1, 2, 3]))]), "train-09.tar:a: has f32[3], but a row of the input vector is f32[2]")
+damaged(archive(plain[:2] + [("a.vec.npy", vector([1, 2])[:-1])]), "train-09.tar:a: f32[2] needs")
+damaged(archive(plain[:2] + [("a.vec.npy", vector([1e300, 2], "<f8"))]), "does not fit input type f32")
 damaged(archive([("a.png", b"no picture")] + plain[1:]), "train-09.tar:a: neither a JPEG nor a PNG file")
 with tarfile.open("train-09.tar", "w:gz") as tar:
     tar.add("train-08.tar")
@@ -186,7 +179,7 @@ os.makedirs("pictures/deep")
 table = ["kind;name;note;age;shade"]
 for i in range(12):
     name = f"{'deep/' if i % 2 else ''}{i}, \"{i}\".png" if i % 3 else f"{i}.png"
-    write(f"pictures/{name}", png(20 * i))
+    write(f"pictures/{name}", shade(20 * i))
     quoted = name.replace('"', '""')
     table.append(f'{"cat" if i % 2 else "dog"};"{quoted}";"two\nlines";{i * i};{20 * i}')
 write("list.csv", "\n".join(table).encode())

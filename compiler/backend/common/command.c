@@ -71,7 +71,7 @@ bool command_reads_pictures(const Module *module) {
       const DataPipeline *pipeline = &module->data_sets.items[i].pipelines[p];
       int gives = pipeline->call_count > 0 ? data_source_gives(pipeline->calls[0].function) : 0;
       CHECK(gives >= 0);
-      if (gives & GIVES_PICTURES) return true;
+      if (data_decodes_pictures(gives)) return true;
     }
   return false;
 }

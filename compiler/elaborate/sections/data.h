@@ -59,7 +59,7 @@ void data_check_overlap(Elaborator *e);
 void data_name_features(Elaborator *e);
 /* The rows of a window in an example of the field; 0: a row is an example. */
 int64_t data_window_rows(const DataPipeline *pipeline, int field);
-/* Whether the line's first field is pictures, beside columns of numbers and text. */
+/* Whether the line's first field is pictures. */
 bool data_first_is_picture(const DataPipeline *pipeline);
 /* A line whose source is known, against its inputs. */
 void data_check_shapes(Elaborator *e, const DataPipeline *pipeline);

@@ -30,8 +30,7 @@ static void check_field(Elaborator *e, const DataPipeline *pipeline, const DataC
     diag_help(d, "what no input takes is not loaded: input %s : i32[batch]", field);
     return;
   }
-  bool is_picture =
-      field == pipeline->fields[0] && (data_gives(pipeline->calls[0].function) & GIVES_PICTURES);
+  bool is_picture = field == pipeline->fields[0] && data_first_is_picture(pipeline);
   bool is_single = input->is_batched && input->type.shape.rank == 1;
   for (int c = 1; c < pipeline->call_count; c++)
     if (is_call(&pipeline->calls[c], "on_disk")) {

@@ -14,16 +14,32 @@ static bool report_shape(Elaborator *e, const DataCall *call, const InputInfo *i
                    input->span, "the input");
 }
 
+static bool is_source(const DataPipeline *pipeline, const char *name) {
+  return !strcmp(pipeline->calls[0].function, name);
+}
+
+/* The first stage that changes pictures; NULL. */
+static const DataCall *find_picture_stage(const DataPipeline *pipeline) {
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (data_acts_on(pipeline->calls[c].function) == GIVES_PICTURES) return &pipeline->calls[c];
+  return NULL;
+}
+
 bool data_first_is_picture(const DataPipeline *pipeline) {
-  return pipeline->call_count > 0 && !strcmp(pipeline->calls[0].function, "image_list");
+  return pipeline->call_count > 0 &&
+         (data_decodes_pictures(data_gives(pipeline->calls[0].function)) ||
+          find_picture_stage(pipeline));
 }
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* What the stages make must be the input, where its size can be told. */
 static void check_size(Elaborator *e, const DataPipeline *pipeline, const InputInfo *input) {
+  const int64_t *side = input->type.shape.dim + input->type.shape.rank - 2;
   double height = 0, width = 0; /* 0: each picture shows it */
-  const DataCall *last = NULL;
+  const DataCall *last = &pipeline->calls[0];
+  if (is_source(pipeline, "cifar")) height = width = 32;
+  if (is_source(pipeline, "raw")) height = (double)side[0], width = (double)side[1];
   for (int c = 1; c < pipeline->call_count; c++) {
     const DataCall *stage = &pipeline->calls[c];
     bool is_picture = data_acts_on(stage->function) == GIVES_PICTURES;
@@ -38,8 +54,7 @@ static void check_size(Elaborator *e, const DataPipeline *pipeline, const InputI
     width = is_pad ? width + 2 * columns : is_shown ? columns : 0;
     last = stage;
   }
-  const int64_t *dim = input->type.shape.dim;
-  if (height == 0 || (height == (double)dim[2] && width == (double)dim[3])) return;
+  if (height == 0 || (height == (double)side[0] && width == (double)side[1])) return;
   report_shape(e, last, input,
                arena_printf(e->arena, "the stages make pictures of %.0f x %.0f", height, width));
 }
@@ -70,15 +85,43 @@ static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
   const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
   if (input) {
     const Shape *shape = &input->type.shape;
+    bool decodes = data_decodes_pictures(data_gives(source->function));
+    bool is_plane = shape->rank == 3 && !decodes;
     bool is_picture =
-        input->is_batched && shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3);
+        input->is_batched &&
+        (is_plane || (shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3)));
     if (!is_picture)
       report_shape(e, source, input,
-                   "pictures are [batch, channels, height, width] with 1 or 3 channels");
+                   decodes ? "pictures are [batch, channels, height, width] with 1 or 3 channels"
+                           : "pictures are [batch, height, width], or [batch, channels, height, "
+                             "width] with 1 or 3 channels");
     else if (input->type.dtype == DTYPE_BOOL)
       report_shape(e, source, input, "pictures have values from 0 to 255");
     else check_size(e, pipeline, input);
   }
+}
+
+/* Stages that learn take no pictures; those are bytes, as far as the program says. */
+static void check_bytes(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0], *picture = find_picture_stage(pipeline);
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *stage = &pipeline->calls[c];
+    bool is_window = !strcmp(stage->function, "window");
+    if (!is_window && !data_call_names_field(stage, pipeline->fields[0])) continue;
+    if (!is_window && data_acts_on(stage->function) == GIVES_ROWS) continue;
+    Diagnostic *d = report_error(e, stage->span, "'%s' does not act on pictures, as '%s' is",
+                                 stage->function, pipeline->fields[0]);
+    if (picture) diag_note(d, picture->span, "this stage changes pictures");
+  }
+  const DataArgument *type = data_find_argument(source, "type");
+  const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
+  bool is_other =
+      type ? strcmp(type->value.string, "u8") != 0 : input && input->type.dtype != DTYPE_U8;
+  if (!is_source(pipeline, "raw") || !is_other) return;
+  Diagnostic *d = report_error(e, source->span, "pictures are bytes; 'raw' gives %s here",
+                               type ? type->value.string : dtype_name(input->type.dtype));
+  diag_note(d, picture->span, "this stage changes pictures");
+  diag_help(d, "raw(\"file\", type = \"u8\"), if they are bytes");
 }
 
 static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
@@ -230,7 +273,7 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
     int64_t count = count_columns(e, source, &columns->value.items[f], has_header);
     if (count < 0) return;
     if (!input || !input->is_batched) continue;
-    bool is_name = f == 0 && data_first_is_picture(pipeline);
+    bool is_name = f == 0 && is_source(pipeline, "image_list");
     int skipped = data_window_rows(pipeline, f) > 0 && input->type.shape.rank > 1 ? 2 : 1;
     int64_t width =
         is_name ? 1
@@ -260,12 +303,7 @@ static void check_table(Elaborator *e, const DataPipeline *pipeline) {
 static void check_list(Elaborator *e, const DataPipeline *pipeline) {
   check_table(e, pipeline);
   check_picture(e, pipeline);
-  for (int c = 1; c < pipeline->call_count; c++) {
-    const DataCall *stage = &pipeline->calls[c];
-    if (!data_call_names_field(stage, pipeline->fields[0])) continue;
-    report_error(e, stage->span, "'%s' does not act on pictures, as '%s' is", stage->function,
-                 pipeline->fields[0]);
-  }
+  check_bytes(e, pipeline);
 }
 
 /* ---- the line ------------------------------------------------------------------------------- */
@@ -279,5 +317,9 @@ void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
                 {"text", check_windows},          {"token_stream", check_windows},
                 {"copy_task", check_task},        {"csv", check_table}};
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
-    if (!strcmp(pipeline->calls[0].function, checks[i].source)) checks[i].check(e, pipeline);
+    if (is_source(pipeline, checks[i].source)) checks[i].check(e, pipeline);
+  bool decodes = data_decodes_pictures(data_gives(pipeline->calls[0].function));
+  if (decodes || !find_picture_stage(pipeline)) return;
+  check_picture(e, pipeline);
+  check_bytes(e, pipeline);
 }
