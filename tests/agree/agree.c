@@ -13,7 +13,8 @@
  * AGREE_LONG is set; all else as NNC does.
  * Prints one line a check. AGREE_OPTIONS holds further options for NNC, e.g.
  * --memory-limit=4M; AGREE_DEFINE definitions ("batch=4 steps=2") for both sides; AGREE_SECOND variables
- * of the environment for the run with 2 threads, or "none", and there is no such run. */
+ * of the environment for the run with 2 threads, or "none", and there is no such run; AGREE_CFLAGS
+ * what f32 at -O1 is compiled with (-O3). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,16 +267,16 @@ static void run_level(Case *test, int level) {
    * steps. */
   double limit = limits[test->float_type].weights, loss_limit = limits[test->float_type].losses;
   const char *results[2];
-  const char *more = getenv("AGREE_OPTIONS"), *second = getenv("AGREE_SECOND");
+  const char *more = getenv("AGREE_OPTIONS"), *cflags = getenv("AGREE_CFLAGS");
+  const char *second = getenv("AGREE_SECOND");
   bool has_second = !second || strcmp(second, "none") != 0;
   const char *type = dtype_is_half(test->float_type)
                          ? ""
                          : arena_printf(test->arena, "--float=%s", dtype_name(test->float_type));
-  bool is_quick = (level == 0 || test->float_type == DTYPE_F64) && !getenv("AGREE_LONG");
-  run_command(test,
-              arena_printf(test->arena, "'%s' '%s' -O%d %s %s %s %s -o '%s/model%d'", test->nnc,
-                           test->model, level, definition_flags(test), type,
-                           is_quick ? "--cflags=-O0" : "", more ? more : "", test->work, level));
+  if ((level == 0 || test->float_type == DTYPE_F64) && !getenv("AGREE_LONG")) cflags = "-O0";
+  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d %s %s --cflags=%s %s -o '%s/model%d'",
+                                 test->nnc, test->model, level, definition_flags(test), type,
+                                 cflags ? cflags : "-O3", more ? more : "", test->work, level));
   for (int threads = 1; threads <= 1 + has_second; threads++) {
     results[threads - 1] =
         arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);

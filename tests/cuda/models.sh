@@ -19,7 +19,7 @@ agree() { # TYPE STEPS MODEL [DEFINITIONS [SECOND]]
   [ $status -le 1 ] || fail "$1 $3: exit status $status"
 }
 agree_job() { chosen "$3" && job "$1, $2 steps of $3 ${4:-}" agree "$@"; }
-quick_agree_job() { chosen "$3" && job "$1, $2 steps of $3" quick_agree "$@"; }
+quick_agree_job() { chosen "$3" && job "$1, $2 steps of $3 ${4:-}" quick_agree "$@"; }
 quick_agree() { export "${quick_kernels?}"; agree "$@"; }
 
 # What is smaller in CI: MODEL DEFINITIONS.
@@ -68,12 +68,15 @@ models/densenet121.net batch=4 size=64 classes=10 growth=4
 "
 
 part_models() {
-  local model definitions type
-  agree_job f64 50 models/mnist.net "batch=4" none
+  local model definitions type steps=20
+  [ -z "$is_long" ] || steps=50
+  agree_job f64 $steps models/mnist.net "batch=4" none
   agree_job f32 50 models/mnist_cnn.net "batch=2" none
   agree_job f64 50 models/gpt.net "batch=1 time=8 layers=2 width=16" none
   for model in tests/agree/programs/*.net tests/cuda/kinds.net; do
-    for type in f32 f64; do quick_agree_job $type 5 "$model"; done
+    definitions=
+    [ -n "$is_long" ] || [[ $model != */small_planes.net ]] || definitions="batch=1"
+    for type in f32 f64; do quick_agree_job $type 5 "$model" "$definitions"; done
   done
   while read -r model definitions; do
     [ -n "$model" ] || continue

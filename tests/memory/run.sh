@@ -6,7 +6,7 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
-nnc="$build/bin/nnc" agree="$build/tests/agree" threads=2
+nnc="$build/bin/nnc" quick=--cflags=-O1 agree="$build/tests/agree" threads=2
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 
 says() { [[ $1 == *"$2"* ]]; }
@@ -36,10 +36,10 @@ half() {
   at_most "$name: plan at half" "$(planned "$model" --memory-limit=$limit)" $limit
   check "$name: report" bash -c "'$nnc' '$model' --report --threads=$threads --memory-limit=$limit |
     grep -E 'micro-batches|recomputed'"
-  check "$name: compiles" "$nnc" "$model" --threads=$threads --memory-limit=$limit -o "$work/$name"
+  check "$name: compiles" "$nnc" $quick "$model" --threads=$threads --memory-limit=$limit -o "$work/$name"
   for type in f32 f64; do
     default=$(planned "$model" --float=$type)
-    check "$name: the same steps in $type" env AGREE_OPTIONS="--threads=$threads --memory-limit=$((default / 2))" \
+    check "$name: the same steps in $type" env AGREE_OPTIONS="$quick --threads=$threads --memory-limit=$((default / 2))" \
       "$agree" "$nnc" "$model" $type 1 "$work"
   done
 }
@@ -58,7 +58,7 @@ at_most "recurrent: plan at half" "$(planned $recurrent --memory-limit=$limit)" 
 report=$("$nnc" $recurrent --report --threads=$threads --memory-limit=$limit)
 check "recurrent: in parts" says "$report" micro-batches
 check "recurrent: says that it writes out" says "$report" 'the steps of scans are written out'
-check "recurrent: the same steps" env AGREE_OPTIONS="--threads=$threads --memory-limit=$limit" \
+check "recurrent: the same steps" env AGREE_OPTIONS="$quick --threads=$threads --memory-limit=$limit" \
   "$agree" "$nnc" $recurrent f64 1 "$work"
 sed 's/along 1 with/along 1 recompute with/' $recurrent >"$work/again.net"
 check_status "recurrent: rounds take the whole batch" 1 "no micro-batches: '.*' is a loop over steps" \
@@ -70,7 +70,7 @@ check "digits" "$build/bin/nnc-digits" "$work/digits" --train 1000 --test 100
 # same_weights MODEL NAME
 same_weights() {
   local name=$2 kind
-  check "$name: compiles without a limit" "$nnc" "$1" -o "$work/$name.whole"
+  check "$name: compiles without a limit" "$nnc" $quick "$1" -o "$work/$name.whole"
   for kind in "$name" "$name.whole"; do
     check "$kind: trains" "$work/$kind" train --steps 5 --data "$work/digits" --threads $threads --out "$work/$kind.run"
   done
@@ -89,7 +89,7 @@ resident() {
   default=$(planned "${big[@]}"); limit=$((default / 2))
   for name in default half; do
     options=(); [ $name = half ] && options=(--memory-limit=$limit)
-    check "$what, $name: compiles" "$nnc" "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
+    check "$what, $name: compiles" "$nnc" $quick "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
     check "$what, $name: bench" watch $name "$work/big.$name" bench --steps "$3" --warmup 1 --threads $threads
   done
   at_most "$what: resident at half" "$(rss half)" $((limit + 6 * 1048576))

@@ -403,11 +403,11 @@ static void interpret(Case *test) {
 
 static void run_executable(Case *test, DType float_type) {
   const char *type = dtype_name(float_type), *work = test->work, *more = getenv("VECTORS_OPTIONS");
-  bool is_quick = float_type == DTYPE_F64 && !getenv("VECTORS_LONG");
+  const char *quick = float_type == DTYPE_F64 ? " --cflags=-O0" : " --cflags=-O1";
   const char *commands[] = {
       arena_printf(test->arena, "'%s' '%s'%s%s%s%s %s -o '%s/program'", test->nnc, test->program,
                    is_retyped(test) ? " --float=" : "", is_retyped(test) ? type : "",
-                   test->loops ? " --scans=loop" : "", is_quick ? " --cflags=-O0" : "",
+                   test->loops ? " --scans=loop" : "", getenv("VECTORS_LONG") ? "" : quick,
                    more ? more : "", work),
       arena_printf(test->arena,
                    "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
