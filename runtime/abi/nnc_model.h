@@ -249,6 +249,10 @@ int nnc_generate_text(const struct nnc_options *options);
 struct nnc_report_writer;
 extern const struct nnc_report_writer nnc_report_writer;
 
+/* What writes predictions that are pictures (train/predict_files.h): linked only where the model names it. */
+struct nnc_result_writer;
+extern const struct nnc_result_writer nnc_result_pictures;
+
 typedef struct nnc_model {
   int abi;              /* NNC_MODEL_ABI */
   const char *name;     /* "mnist" */
@@ -317,7 +321,8 @@ typedef struct nnc_model {
   int data_set_count;
   const nnc_data_set *data_sets;
 
-  const struct nnc_report_writer *report; /* NULL: the program writes no pages about its runs */
+  const struct nnc_report_writer *report;   /* NULL: the program writes no pages about its runs */
+  const struct nnc_result_writer *pictures; /* NULL: no result of predict can be a picture */
 
   int64_t batch;
   int64_t epochs; /* 0: `steps` counts */
@@ -327,7 +332,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 18 };
+enum { NNC_MODEL_ABI = 19 };
 
 extern nnc_model nnc_the_model;
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/png.h"
 #include "os/message.h"
 #include "report/page.h"
 
@@ -20,30 +21,6 @@ static void add_number(Bytes *bytes, uint32_t number) {
   const uint8_t big[] = {(uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8),
                          (uint8_t)number};
   add(bytes, big, sizeof big);
-}
-
-/* The checksum of PNG, CRC-32. */
-static uint32_t sum_of(const uint8_t *bytes, size_t count) {
-  uint32_t sum = 0xffffffff;
-  for (size_t i = 0; i < count; i++) {
-    sum ^= bytes[i];
-    for (int bit = 0; bit < 8; bit++) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
-  }
-  return ~sum;
-}
-
-/* Its length was left out, at `start`, where the name follows. */
-static void end_chunk(Bytes *bytes, size_t start) {
-  Bytes length = {bytes->at, start};
-  add_number(&length, (uint32_t)(bytes->count - start - 8));
-  add_number(bytes, sum_of(bytes->at + start + 4, bytes->count - start - 4));
-}
-
-static size_t begin_chunk(Bytes *bytes, const char *name) {
-  size_t start = bytes->count;
-  add_number(bytes, 0);
-  add(bytes, name, 4);
-  return start;
 }
 
 /* A row, which has a filter's number (none) before it, is a block of its own. */
@@ -83,16 +60,13 @@ void nnc_page_picture(FILE *file, int width, int height, int channels, const uin
     nnc_warning("no memory for a picture");
     return;
   }
-  add(&bytes, "\x89PNG\r\n\x1a\n", 8);
-  size_t start = begin_chunk(&bytes, "IHDR");
-  add_number(&bytes, (uint32_t)width);
-  add_number(&bytes, (uint32_t)height);
-  add(&bytes, channels == 3 ? "\x08\x02\0\0\0" : "\x08\0\0\0\0", 5);
-  end_chunk(&bytes, start);
-  start = begin_chunk(&bytes, "IDAT");
+  nnc_png_head(bytes.at, width, height, channels);
+  bytes.count = NNC_PNG_HEAD + NNC_PNG_NAME;
   add_rows(&bytes, height, row_bytes, pixels);
-  end_chunk(&bytes, start);
-  end_chunk(&bytes, begin_chunk(&bytes, "IEND"));
+  size_t pixel_bytes = bytes.count - NNC_PNG_HEAD - NNC_PNG_NAME;
+  bytes.count = NNC_PNG_HEAD;
+  bytes.count += nnc_png_chunk(bytes.at + bytes.count, "IDAT", pixel_bytes);
+  bytes.count += nnc_png_chunk(bytes.at + bytes.count, "IEND", 0);
   fputs("data:image/png;base64,", file);
   put_base64(file, &bytes);
   free(bytes.at);

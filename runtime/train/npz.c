@@ -3,11 +3,13 @@
  * record.  Sizes are 32 bits here, so an archive stops at 4 GB; larger models go to
  * safetensors. */
 #include "train/checkpoint.h"
+#include "train/npy.h"
 #include "train/npz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "os/assert.h"
 #include "os/buffer.h"
@@ -15,7 +17,7 @@
 #include "core/number.h"
 #include "os/replace.h"
 
-enum { CHUNK = NNC_BUFFER(16384, 8), NPY_HEADER = 512, MAX_NAME = 1024, MAX_MEMBERS = 65535 };
+enum { CHUNK = NNC_BUFFER(16384, 8), MAX_NAME = 1024, MAX_MEMBERS = 65535 };
 
 typedef struct Member {
   const nnc_tensor *tensor;
@@ -27,63 +29,19 @@ typedef struct Archive {
   nnc_replacement out;
   Member *members;
   int count;
-  uint32_t table[256]; /* of the CRC */
 } Archive;
-
-/* --- CRC-32 (the polynomial of IEEE 802.3, reflected) --------------------------------------- */
-
-static void crc_make_table(uint32_t table[256]) {
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t c = i;
-    for (int k = 0; k < 8; k++) c = c & 1 ? c >> 1 ^ 0xEDB88320u : c >> 1;
-    table[i] = c;
-  }
-}
-
-static uint32_t crc_add(const uint32_t table[256], uint32_t crc, const void *bytes, size_t count) {
-  const unsigned char *at = bytes;
-  crc = ~crc;
-  while (count-- > 0) crc = table[(crc ^ *at++) & 255] ^ crc >> 8;
-  return ~crc;
-}
 
 /* --- Members -------------------------------------------------------------------------------- */
 
-/* NumPy's type strings; bf16 is widened. */
-static const char *const npy_types[NNC_DTYPE_COUNT] = {
-    [NNC_F64] = "<f8", [NNC_F32] = "<f4", [NNC_BF16] = "<f4", [NNC_F16] = "<f2",
-    [NNC_I64] = "<i8", [NNC_I32] = "<i4", [NNC_U8] = "|u1",   [NNC_BOOL] = "|b1",
-};
-
-/* The .npy header, version 1.0, padded to a multiple of 64; its length. */
-static int make_npy_header(char header[NPY_HEADER], const nnc_tensor *tensor) {
-  char text[NPY_HEADER - 10];
-  int at = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                    npy_types[tensor->dtype]);
-  for (int i = 0; i < tensor->rank; i++)
-    at += snprintf(text + at, sizeof text - (size_t)at, "%lld,%s", (long long)tensor->dim[i],
-                   i + 1 < tensor->rank ? " " : "");
-  at += snprintf(text + at, sizeof text - (size_t)at, "), }");
-  int length = (10 + at + 1 + 63) / 64 * 64;
-  memset(header, ' ', (size_t)length);
-  memcpy(header, "\x93NUMPY\x01\x00", 8);
-  header[8] = (char)((length - 10) & 255);
-  header[9] = (char)((length - 10) >> 8);
-  NNC_ASSERT(length <= NPY_HEADER && length % 64 == 0);
-  memcpy(header + 10, text, (size_t)at);
-  header[length - 1] = '\n';
-  return length;
-}
-
 static int64_t data_bytes(const nnc_tensor *tensor) {
-  int64_t size = tensor->dtype == NNC_BF16 ? 4 : nnc_dtype_size(tensor->dtype);
-  return nnc_tensor_elements(tensor) * size;
+  return nnc_tensor_elements(tensor) * nnc_npy_size(tensor->dtype);
 }
 
 typedef bool Sink(Archive *archive, Member *member, const void *bytes, size_t count);
 
 static bool sink_crc(Archive *archive, Member *member, const void *bytes, size_t count) {
-  member->crc = crc_add(archive->table, member->crc, bytes, count);
+  (void)archive;
+  member->crc = (uint32_t)crc32_z(member->crc, bytes, count);
   return true;
 }
 
@@ -95,13 +53,13 @@ static bool sink_file(Archive *archive, Member *member, const void *bytes, size_
 /* Sends the .npy file of a member to the sink. */
 static bool send(Archive *archive, Member *member, Sink *sink) {
   const nnc_tensor *tensor = member->tensor;
-  char header[NPY_HEADER];
-  int length = make_npy_header(header, tensor);
+  char header[NNC_NPY_HEADER];
+  int length = nnc_npy_header(header, tensor->dtype, tensor->rank, tensor->dim, 0);
   if (!sink(archive, member, header, (size_t)length)) return false;
   char values[CHUNK];
   float wide[CHUNK / sizeof(float)];
   bool widens = tensor->dtype == NNC_BF16;
-  int64_t size = widens ? (int64_t)sizeof(float) : nnc_dtype_size(tensor->dtype);
+  int64_t size = nnc_npy_size(tensor->dtype);
   int64_t elements = nnc_tensor_elements(tensor), most = CHUNK / size;
   for (int64_t first = 0, count; first < elements; first += count) {
     count = elements - first < most ? elements - first : most;
@@ -192,8 +150,9 @@ static bool list_members(Archive *archive, const char *path, unsigned kinds) {
   for (int i = 0; i < model->variable_count; i++) {
     const nnc_tensor *tensor = &model->variables[i].tensor;
     if (!nnc_checkpoint_has(archive->session, i, kinds)) continue;
-    char header[NPY_HEADER];
-    uint64_t bytes = (uint64_t)make_npy_header(header, tensor) + (uint64_t)data_bytes(tensor);
+    char header[NNC_NPY_HEADER];
+    uint64_t bytes = (uint64_t)nnc_npy_header(header, tensor->dtype, tensor->rank, tensor->dim, 0) +
+                     (uint64_t)data_bytes(tensor);
     total += bytes + 2 * (MAX_NAME + sizeof(Bytes));
     archive->members[archive->count++] = (Member){.tensor = tensor, .bytes = (uint32_t)bytes};
     if (strlen(tensor->name) <= MAX_NAME) continue;
@@ -208,7 +167,6 @@ static bool list_members(Archive *archive, const char *path, unsigned kinds) {
 
 bool nnc_npz_write(const nnc_session *session, const char *path, unsigned kinds) {
   Archive archive = {.session = session};
-  crc_make_table(archive.table);
   archive.members = calloc((size_t)session->model->variable_count + 1, sizeof *archive.members);
   if (!archive.members) nnc_error("cannot allocate the list of variables");
   bool good = archive.members && list_members(&archive, path, kinds) &&

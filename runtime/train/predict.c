@@ -1,4 +1,4 @@
-/* The predict command: one line of results for every example.
+/* The predict command: one line of results for every example, or files of them.
  *
  * Examples go through the entry of a batch, where the program has one, as many at a time as --batch says; the rest of
  * the data that does not fill a third of a batch through that of one example. */
@@ -15,6 +15,7 @@
 #include "os/message.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
+#include "train/predict_files.h"
 #include "train/predict_print.h"
 #include "train/predict_stream.h"
 
@@ -37,6 +38,8 @@ typedef struct Predictor {
   int64_t unread;
   bool is_stream; /* rows are predicted as they come */
   nnc_predict_stream stream;
+  nnc_predict_files files;
+  bool prints; /* lines: not all results go to files */
 } Predictor;
 
 /* --- Opening -------------------------------------------------------------------------------- */
@@ -81,10 +84,13 @@ static bool open_data(Predictor *predictor) {
 }
 
 static bool open_way(Predictor *predictor, Way *way, const nnc_entry *entry) {
+  const nnc_options *options = predictor->session->options;
   way->entry = entry;
   way->columns = nnc_predict_columns(predictor->session, entry, &predictor->print);
-  return way->columns && nnc_feed_open(&way->feed, predictor->session->device,
-                                       &predictor->session->model->predict, entry);
+  return way->columns &&
+         nnc_predict_files_choose(&predictor->files, options, entry->result_count, way->columns) &&
+         nnc_feed_open(&way->feed, predictor->session->device, &predictor->session->model->predict,
+                       entry);
 }
 
 static void close_way(Way *way) {
@@ -120,8 +126,13 @@ static bool open_predictor(Predictor *predictor) {
   predictor->one.entry = &model->predict;
   if (!open_data(predictor) || !choose_batch(predictor)) return false;
   if (!predictor->is_stream && !has_names(predictor)) return false;
-  return open_way(predictor, &predictor->one, &model->predict) &&
-         (predictor->most == 1 || open_way(predictor, &predictor->many, &model->predict_batch));
+  const Way *one = &predictor->one;
+  if (!open_way(predictor, &predictor->one, &model->predict) ||
+      (predictor->most > 1 && !open_way(predictor, &predictor->many, &model->predict_batch)))
+    return false;
+  predictor->prints = nnc_predict_prints(&predictor->print, one->entry->result_count, one->columns);
+  return nnc_predict_files_open(&predictor->files, predictor->session->options,
+                                one->entry->result_count, one->columns, predictor->data);
 }
 
 static void close_predictor(Predictor *predictor) {
@@ -151,7 +162,7 @@ static bool read_examples(Predictor *predictor, Way *way, int64_t first, int64_t
   return result == 0;
 }
 
-static void run_and_print(Predictor *predictor, Way *way, int64_t first, int64_t count) {
+static bool run_and_put(Predictor *predictor, Way *way, int64_t first, int64_t count) {
   const nnc_entry *entry = way->entry;
   /* Without data each example is a draw of its own: other random numbers, as another step has. */
   nnc_session_run(predictor->session, entry, predictor->data ? 0 : first,
@@ -161,33 +172,42 @@ static void run_and_print(Predictor *predictor, Way *way, int64_t first, int64_t
     nnc_device_read(predictor->session->device, column->tensor, 0,
                     nnc_tensor_elements(column->tensor), column->data);
   }
-  for (int64_t row = 0; row < count; row++)
+  for (int64_t row = 0; predictor->prints && row < count; row++)
     nnc_predict_print_row(&predictor->print, entry->result_count, way->columns, row,
                           row_name(predictor, first + row));
+  return nnc_predict_files_put(&predictor->files, entry->result_count, way->columns,
+                               (nnc_result_rows){0, count, predictor->before + first});
 }
 
-static void predict_one(Predictor *predictor, int64_t example) {
-  char message[NNC_MESSAGE];
-  Way *way = &predictor->one;
-  if (read_examples(predictor, way, example, 1, message)) {
-    run_and_print(predictor, way, example, 1);
-    return;
-  }
+static bool put_unread(Predictor *predictor, int64_t example, const char *name,
+                       const char *message) {
+  const Way *way = &predictor->one;
   nnc_error("%s", message);
-  nnc_predict_print_unread(&predictor->print, way->entry->result_count, way->columns,
-                           row_name(predictor, example), message);
+  if (predictor->prints)
+    nnc_predict_print_unread(&predictor->print, way->entry->result_count, way->columns, name,
+                             message);
   predictor->unread++;
+  return nnc_predict_files_put(&predictor->files, way->entry->result_count, way->columns,
+                               (nnc_result_rows){-1, 1, predictor->before + example});
+}
+
+static bool predict_one(Predictor *predictor, int64_t example) {
+  char message[NNC_MESSAGE];
+  if (read_examples(predictor, &predictor->one, example, 1, message))
+    return run_and_put(predictor, &predictor->one, example, 1);
+  return put_unread(predictor, example, row_name(predictor, example), message);
 }
 
 /* What does not fill the batch computes with what the inputs held before, and is not printed. */
-static void predict_some(Predictor *predictor, int64_t first, int64_t count) {
+static bool predict_some(Predictor *predictor, int64_t first, int64_t count) {
   char message[NNC_MESSAGE];
   Way *way = &predictor->many;
   bool is_worth = count > 1 && (count == predictor->most || count * WORTH >= way->entry->batch);
   if (is_worth && read_examples(predictor, way, first, count, message))
-    run_and_print(predictor, way, first, count);
-  else
-    for (int64_t i = 0; i < count; i++) predict_one(predictor, first + i);
+    return run_and_put(predictor, way, first, count);
+  for (int64_t i = 0; i < count; i++)
+    if (!predict_one(predictor, first + i)) return false;
+  return true;
 }
 
 static bool predict_all(Predictor *predictor) {
@@ -195,8 +215,7 @@ static bool predict_all(Predictor *predictor) {
   int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : given >= 0 ? given : 1;
   for (int64_t first = 0, count; first < examples; first += count) {
     count = examples - first < predictor->most ? examples - first : predictor->most;
-    predict_some(predictor, first, count);
-    if (print_failed()) return false;
+    if (!predict_some(predictor, first, count) || print_failed()) return false;
   }
   if (fflush(stdout) != 0) {
     nnc_error_system("write", "the predictions");
@@ -209,8 +228,7 @@ static bool predict_all(Predictor *predictor) {
 /* What is wrong with a row is its answer, and the next one is read. */
 static bool predict_rows(Predictor *predictor, int64_t count) {
   char message[NNC_MESSAGE];
-  const nnc_entry *entry = predictor->one.entry;
-  predictor->data = nnc_session_open_files(predictor->session, entry, message);
+  predictor->data = nnc_session_open_files(predictor->session, predictor->one.entry, message);
   if (predictor->data) {
     bool good = has_names(predictor) && predict_all(predictor);
     nnc_data_close(predictor->data);
@@ -218,12 +236,9 @@ static bool predict_rows(Predictor *predictor, int64_t count) {
     return good;
   }
   if (count <= 1) {
-    nnc_error("%s", message);
-    nnc_predict_print_unread(&predictor->print, entry->result_count, predictor->one.columns, "",
-                             message);
-    predictor->unread++;
+    bool good = put_unread(predictor, 0, "", message);
     predictor->before++;
-    return fflush(stdout) == 0 && !print_failed();
+    return good && fflush(stdout) == 0 && !print_failed();
   }
   for (int64_t row = 0; row < count; row++)
     if (!nnc_predict_stream_take(&predictor->stream, row) || !predict_rows(predictor, 1))
@@ -241,13 +256,18 @@ static bool predict_stream(Predictor *predictor) {
 }
 
 static bool run(Predictor *predictor) {
-  nnc_predict_print_head(&predictor->print, predictor->one.entry->result_count,
-                         predictor->one.columns);
+  if (predictor->prints)
+    nnc_predict_print_head(&predictor->print, predictor->one.entry->result_count,
+                           predictor->one.columns);
   if (!(predictor->is_stream ? predict_stream(predictor) : predict_all(predictor))) return false;
   if (fflush(stdout) != 0) {
     nnc_error_system("write", "the predictions");
     return false;
   }
+  return true;
+}
+
+static bool has_read_all(const Predictor *predictor) {
   if (predictor->unread > 0 && predictor->before > 1)
     nnc_error("%lld of %lld examples could not be read", (long long)predictor->unread,
               (long long)predictor->before);
@@ -269,7 +289,8 @@ static bool predict(nnc_session *session, bool as_csv) {
   nnc_session_host(session, position.step > 0 ? position.step : 1, position.epoch,
                    nnc_checkpoint_length(session->model, &position), position.steps_per_epoch);
   nnc_streams_start(session);
-  bool good = open_predictor(&predictor) && run(&predictor);
+  bool ran = open_predictor(&predictor) && run(&predictor);
+  bool good = nnc_predict_files_close(&predictor.files, ran) && ran && has_read_all(&predictor);
   if (predictor.is_stream) nnc_predict_stream_close(&predictor.stream);
   close_predictor(&predictor);
   return good;

@@ -10,32 +10,18 @@
 #include "core/fitted.h"
 #include "core/json.h"
 #include "core/number.h"
+#include "core/shortest.h"
 #include "os/message.h"
 #include "os/printable.h"
 
 /* --- Elements ------------------------------------------------------------------------------- */
 
-/* Whether so many digits, which go to the text, read back as the same number. */
-static bool reads_back(char text[40], double value, bool is_double, int digits) {
-  snprintf(text, 40, "%.*g", digits, value);
-  return is_double ? strtod(text, NULL) == value : strtof(text, NULL) == (float)value;
-}
-
-/* The shortest decimal that reads back as the same number. Where some number of digits does, so do more: most
- * numbers need the last but one or all, which always do. */
 static void put_float(double value, bool is_double, bool as_json) {
-  char text[40], shorter[40];
-  int least = is_double ? 15 : 6, digits = is_double ? 16 : 8;
-  if (!isfinite(value)) {
-    if (as_json) nnc_json_put_number(stdout, value);
-    else fputs(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
-    return;
-  }
-  if (!reads_back(text, value, is_double, digits))
-    snprintf(text, sizeof text, "%.*g", digits + 1, value);
-  else
-    while (digits > least && reads_back(shorter, value, is_double, --digits)) strcpy(text, shorter);
-  fputs(text, stdout);
+  char text[NNC_SHORTEST_TEXT];
+  if (isfinite(value)) {
+    fwrite(text, 1, (size_t)nnc_shortest(text, value, is_double), stdout);
+  } else if (as_json) nnc_json_put_number(stdout, value);
+  else fputs(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
 }
 
 const char *nnc_predict_class_name(const nnc_predict_column *column, int64_t element) {
@@ -140,6 +126,7 @@ static void put_top(const nnc_predict_column *column, int64_t first, bool as_jso
 
 static void print_json(const nnc_predict_print *print, int count, const nnc_predict_column *columns,
                        int64_t row, const char *name) {
+  bool is_first = !print->with_names;
   putchar('{');
   if (print->with_names) {
     fputs("\"file\":", stdout);
@@ -148,13 +135,22 @@ static void print_json(const nnc_predict_print *print, int count, const nnc_pred
   for (int i = 0; i < count; i++) {
     const nnc_predict_column *column = &columns[i];
     int64_t element = column->is_batched ? row * column->elements : 0;
-    if (i || print->with_names) putchar(',');
+    if (column->files) continue;
+    if (!is_first) putchar(',');
+    is_first = false;
     nnc_json_put_string(stdout, column->name);
     putchar(':');
     if (column->top > 0) put_top(column, element, true);
     else put_nested(column, 0, &element);
   }
   puts("}");
+}
+
+bool nnc_predict_prints(const nnc_predict_print *print, int count,
+                        const nnc_predict_column *columns) {
+  bool prints = print->with_names || count == 0;
+  for (int i = 0; i < count; i++) prints = prints || !columns[i].files;
+  return prints;
 }
 
 /* An empty result has no cells; where all are empty a line is empty, and there is one for the head and
@@ -166,7 +162,7 @@ void nnc_predict_print_head(const nnc_predict_print *print, int count,
   if (print->with_names) fputs("file", stdout);
   for (int i = 0; i < count; i++) {
     const nnc_predict_column *column = &columns[i];
-    int64_t cells = column->top > 0 ? column->top : column->elements;
+    int64_t cells = column->files ? 0 : column->top > 0 ? column->top : column->elements;
     for (int64_t k = 0; k < cells; k++) {
       if (!is_first) putchar(',');
       is_first = false;
@@ -190,6 +186,7 @@ static void print_csv(const nnc_predict_print *print, int count, const nnc_predi
   for (int i = 0; i < count; i++) {
     const nnc_predict_column *column = &columns[i];
     int64_t first = column->is_batched ? row * column->elements : 0;
+    if (column->files) continue;
     if (column->top > 0) {
       if (!is_first) putchar(',');
       is_first = false;
@@ -227,7 +224,7 @@ void nnc_predict_print_unread(const nnc_predict_print *print, int count,
   }
   int64_t cells = 0;
   for (int i = 0; i < count; i++)
-    cells += columns[i].top > 0 ? 2 * columns[i].top : columns[i].elements;
+    if (!columns[i].files) cells += columns[i].top > 0 ? 2 * columns[i].top : columns[i].elements;
   if (print->with_names) put_csv_string(name);
   if (print->with_names && cells > 0) putchar(',');
   if (cells > 0) fputs("\"\"", stdout);

@@ -15,7 +15,8 @@ typedef struct nnc_predict_column {
   char *data; /* its values after a run */
   /* names for its values, or, of a vector of which the greatest are printed, for its places; or NULL */
   const nnc_fitted_value *classes;
-  int64_t top; /* how many of the greatest are printed; 0: all, as they lie */
+  int64_t top;    /* how many of the greatest are printed; 0: all, as they lie */
+  unsigned files; /* kinds of files that it goes to (predict_files.h); then it is not printed */
 } nnc_predict_column;
 
 typedef struct nnc_predict_print {
@@ -36,6 +37,9 @@ const char *nnc_predict_place_name(const nnc_predict_column *column, int64_t pla
 int64_t nnc_predict_next_greatest(const nnc_predict_column *column, int64_t first, double value,
                                   int64_t place);
 
+/* Whether there is anything to print of an example. */
+bool nnc_predict_prints(const nnc_predict_print *print, int count,
+                        const nnc_predict_column *columns);
 void nnc_predict_print_head(const nnc_predict_print *print, int count,
                             const nnc_predict_column *columns);
 /* Example `row` of the batch; `name`: of the file that it is of, where that is printed. */

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Programs that only predict, predictions without inputs, what is printed for numbers that are not finite, and evaluations of
+# Programs that only predict, predictions without inputs, arrays and pictures as files, what is printed for numbers that are not finite, and evaluations of
 # given minibatches.  Usage: tests/predict/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
-cd "$(dirname "$0")/../.."
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
 source tests/lib/check.sh
 nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
@@ -224,4 +225,8 @@ for k, p in enumerate((1 / whole, math.e / whole, math.e ** 2 / whole, 0.0)):
     near(d["drawn"], k, p)
 assert d["drawn"] != d["again"] and N == 20000
 END
+
+# ---- arrays and pictures ----
+mkdir files
+check_status "results as files" 0 'predictions as files: good' python3 "$here/files.py" "$build" "$work/files"
 summary

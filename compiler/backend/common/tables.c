@@ -470,6 +470,22 @@ static void emit_classes(Emitter *emitter) {
   if (input) code_line(&emitter->code, ".class_input = %s,", quoted(emitter, input));
 }
 
+/* Whether a result of predict has the shape of a picture for each example: [height, width], or these after 1, 3 or 4
+ * channels. The runtime says which (train/predict_pictures.c). */
+static bool predicts_pictures(const Module *module) {
+  const Graph *graph = module->entries[ENTRY_PREDICT];
+  for (int i = 0; graph && i < graph->outputs.count; i++) {
+    const Output *output = &graph->outputs.items[i];
+    if (output->kind != OUTPUT_RESULT) continue;
+    Shape shape = output->node->type.shape;
+    bool is_batched = shape.rank > 0 && shape.dim[0] == 1;
+    int rank = shape.rank - is_batched;
+    int64_t first = rank == 3 ? shape.dim[is_batched] : 1;
+    if (rank == 2 || (rank == 3 && (first == 1 || first == 3 || first == 4))) return true;
+  }
+  return false;
+}
+
 static void emit_saves(Code *code, const RunConfig *run) {
   const struct {
     const char *name;
@@ -481,6 +497,15 @@ static void emit_saves(Code *code, const RunConfig *run) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (counts[i].count > 0)
       code_line(code, ".%s = %lld,", counts[i].name, (long long)counts[i].count);
+}
+
+/* Parts of the runtime that only some programs have. */
+static void emit_parts(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  if (module->entries[ENTRY_GENERATE]) code_line(code, ".generate_text = nnc_generate_text,");
+  if (emitter->options->has_report) code_line(code, ".report = &nnc_report_writer,");
+  if (predicts_pictures(module)) code_line(code, ".pictures = &nnc_result_pictures,");
 }
 
 static void emit_model(Emitter *emitter, const char *const *entries, int initials,
@@ -537,8 +562,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
   code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
   code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
-  if (module->entries[ENTRY_GENERATE]) code_line(code, ".generate_text = nnc_generate_text,");
-  if (emitter->options->has_report) code_line(code, ".report = &nnc_report_writer,");
+  emit_parts(emitter);
   emit_saves(code, &module->run);
   emit_classes(emitter);
   code_close_list(code);
