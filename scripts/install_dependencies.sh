@@ -9,7 +9,7 @@
 # left out.
 set -euo pipefail
 
-packages=(cmake flex bison zlib1g-dev libjpeg-dev libpng-dev clang make)
+packages=(cmake flex bison zlib1g-dev libjpeg-dev libpng-dev libjansson-dev clang make)
 [ "${1:-}" = --build-only ] || packages+=(libcmocka-dev gcc patch python3 curl ca-certificates)
 
 formatter=() # only where it can be had without asking

@@ -12,6 +12,7 @@ int command_compile(Arena *arena, const Options *options);
 int command_check(Arena *arena, const Options *options);
 int command_format(Arena *arena, const Options *options);
 int command_doc(Arena *arena, const Options *options);
+int command_lsp(Arena *arena, const Options *options);
 int command_diff_parameters(Arena *arena, const Options *options);
 
 /* Reads a source file; explains on standard error why it cannot and returns NULL. */

@@ -133,6 +133,7 @@ static const char documentation[] =
     "  nnc doc [NAME]       what the language offers; one entry with its source\n"
     "  nnc diff-parameters OLD NEW\n"
     "                       what a checkpoint of OLD.net (or one, OLD.safetensors) is to NEW.net\n"
+    "  nnc lsp              the language server, which editors start\n"
     "\n"
     "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine "
     "refused.";
@@ -142,10 +143,13 @@ typedef struct Word {
   int value;
 } Word;
 
-static const Word command_words[] = {
-    {"check", COMMAND_CHECK},     {"fmt", COMMAND_FORMAT},
-    {"doc", COMMAND_DOC},         {"diff-parameters", COMMAND_DIFF_PARAMETERS},
-    {"compile", COMMAND_COMPILE}, {0, 0}};
+static const Word command_words[] = {{"check", COMMAND_CHECK},
+                                     {"fmt", COMMAND_FORMAT},
+                                     {"doc", COMMAND_DOC},
+                                     {"lsp", COMMAND_LSP},
+                                     {"diff-parameters", COMMAND_DIFF_PARAMETERS},
+                                     {"compile", COMMAND_COMPILE},
+                                     {0, 0}};
 static const Target *const targets[] = {&target_c, &target_cuda};
 static const Word target_words[] = {{"c", 0}, {"cuda", 1}, {0, 0}};
 static const Word conv_words[] = {{"auto", CONV_AUTO}, {"direct", CONV_DIRECT}, {0, 0}};
@@ -290,7 +294,10 @@ static void check_target(ParseState *parse, struct argp_state *state) {
 static void check_usage(ParseState *parse, struct argp_state *state) {
   Options *options = parse->options;
   bool single = options->command == COMMAND_COMPILE;
-  if (options->files.count == 0 && options->command != COMMAND_DOC)
+  if (options->command == COMMAND_LSP && options->files.count > 0)
+    argp_error(state, "nnc lsp takes no files: the editor sends them");
+  if (options->files.count == 0 && options->command != COMMAND_DOC &&
+      options->command != COMMAND_LSP)
     argp_error(state, "which .net file? (nnc FILE -o OUT)");
   if (options->command == COMMAND_DIFF_PARAMETERS && options->files.count != 2)
     argp_error(state, "diff-parameters wants two files, OLD and NEW");

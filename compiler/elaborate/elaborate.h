@@ -10,6 +10,12 @@
 #include "support/diagnostics.h"
 #include "syntax/ast.h"
 
+/* The library, parsed once for several elaborations. */
+typedef struct Prelude {
+  int count;
+  const AstProgram **files;
+} Prelude;
+
 /* -D name=value or -D train.key=value */
 typedef struct Definition {
   const char *name;  /* "batch", "train.epochs" */
@@ -19,9 +25,14 @@ typedef struct Definition {
 typedef struct ElaborateOptions {
   int definition_count;
   const Definition *definitions;
-  bool check_only;    /* only mistakes are wanted; the module need not train */
-  bool check_indices; /* the executable stops at an index outside of its axis */
+  bool check_only;                 /* only mistakes are wanted; the module need not train */
+  bool check_indices;              /* the executable stops at an index outside of its axis */
+  const Prelude *prelude;          /* NULL: it is parsed now */
+  const struct Observer *observer; /* elaborate/core/observer.h; NULL: nobody looks on */
 } ElaborateOptions;
+
+/* Lives as long as the arena. */
+Prelude *elaborate_prelude(Arena *arena, Diagnostics *diagnostics);
 
 /* NULL after errors. A program without a `train` block is a mistake; with `check_only` it is a
  * warning. `options` may be NULL. */

@@ -8,6 +8,7 @@
  * they would repeat. */
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
+#include "elaborate/core/observer.h"
 #include "elaborate/core/report.h"
 #include "elaborate/elaborate.h"
 #include "elaborate/eval/evaluate.h"
@@ -57,16 +58,25 @@ static void bind_functions(Elaborator *e, const AstStmts *stmts, Scope *scope, b
   }
 }
 
-static void load_prelude(Elaborator *e) {
+Prelude *elaborate_prelude(Arena *arena, Diagnostics *diagnostics) {
+  Prelude *prelude = ARENA_NEW(arena, Prelude);
+  prelude->files = ARENA_ARRAY(arena, const AstProgram *, embedded_file_count);
   for (int i = 0; i < embedded_file_count; i++) {
     const EmbeddedFile *file = &embedded_files[i];
     if (strncmp(file->name, "prelude/", 8) != 0) continue;
-    const char *name = arena_printf(e->arena, "<prelude>/%s", file->name + 8);
-    SourceFile *source = source_from_text(e->arena, name, file->text, file->length);
+    const char *name = arena_printf(arena, "<prelude>/%s", file->name + 8);
+    SourceFile *source = source_from_text(arena, name, file->text, file->length);
     source->is_prelude = 1;
-    const AstProgram *program = parse_program(e->arena, e->diagnostics, source);
-    bind_functions(e, &program->stmts, e->root, true);
+    prelude->files[prelude->count++] = parse_program(arena, diagnostics, source);
   }
+  return prelude;
+}
+
+static void load_prelude(Elaborator *e) {
+  const Prelude *prelude =
+      e->options->prelude ? e->options->prelude : elaborate_prelude(e->arena, e->diagnostics);
+  for (int i = 0; i < prelude->count; i++)
+    bind_functions(e, &prelude->files[i]->stmts, e->root, true);
 }
 
 /* ---- definitions -------------------------------------------------------------------------- */
@@ -188,6 +198,8 @@ static Trace *trace_program(Elaborator *e, EntryKind entry, bool training, bool 
   bind_functions(e, &e->program->stmts, trace->globals, false);
   evaluate_block(e, &e->program->stmts);
   e->frame->label = e->frame->path;
+  const Observer *observer = e->options->observer;
+  if (observer) observer->trace(observer->context, e);
   return trace;
 }
 

@@ -17,8 +17,6 @@
 
 enum { TAB = 8, WINDOW = 160, BEFORE_CARET = 60 };
 
-typedef enum Severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_HELP } Severity;
-
 static const struct {
   const char *word, *colour;
 } severities[] = {
@@ -27,12 +25,6 @@ static const struct {
     [SEVERITY_NOTE] = {"note", "\033[1;36m"},
     [SEVERITY_HELP] = {"help", "\033[1;32m"},
 };
-
-typedef struct Message {
-  Severity severity;
-  Span at; /* line 0: no place */
-  const char *text;
-} Message;
 
 struct Diagnostic {
   Diagnostics *owner;
@@ -124,6 +116,13 @@ void *diag_help(Diagnostic *diagnostic, const char *format, ...) {
   add_more(diagnostic, SEVERITY_HELP, (Span){0}, format, arguments);
   va_end(arguments);
   return NULL;
+}
+
+const Message *diagnostics_message(const Diagnostics *diagnostics, int i, int part) {
+  if (i >= diagnostics->all.count) return NULL;
+  const Diagnostic *diagnostic = diagnostics->all.items[i];
+  if (part > diagnostic->more.count) return NULL;
+  return part == 0 ? &diagnostic->message : &diagnostic->more.items[part - 1];
 }
 
 /* ---- printing ----------------------------------------------------------------------------- */

@@ -18,6 +18,14 @@
 typedef struct Diagnostics Diagnostics;
 typedef struct Diagnostic Diagnostic;
 
+typedef enum Severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_HELP } Severity;
+
+typedef struct Message {
+  Severity severity;
+  Span at; /* line 0: no place */
+  const char *text;
+} Message;
+
 enum { DIAGNOSTICS_LIMIT = 20 }; /* errors printed in one run; then "and N more" */
 
 Diagnostics *diagnostics_create(Arena *arena);
@@ -25,6 +33,9 @@ int diagnostics_error_count(const Diagnostics *diagnostics);
 int diagnostics_warning_count(const Diagnostics *diagnostics);
 /* Prints all; colour only where `colour` is nonzero. */
 void diagnostics_print(const Diagnostics *diagnostics, FILE *stream, int colour);
+
+/* Of the diagnostic number `i`, its error or warning with `part` 0, then its notes and helps; NULL past the last. */
+const Message *diagnostics_message(const Diagnostics *diagnostics, int i, int part);
 
 /* The same message at the same place is recorded once.  The result is valid in either case. */
 Diagnostic *diag_error(Diagnostics *diagnostics, Span at, const char *format, ...)

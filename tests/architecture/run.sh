@@ -21,7 +21,8 @@ allowed() {
     program)   echo "support graph kernel target ops program interpret" ;;
     memory)    echo "support graph ops passes program memory" ;;
     backend)   echo "support graph kernel target ops program backend" ;;
-    driver)    echo "support syntax graph kernel target ops elaborate interpret passes program memory backend driver" ;;
+    server)    echo "support syntax graph ops elaborate server" ;;
+    driver)    echo "support syntax graph kernel target ops elaborate interpret passes program memory backend server driver" ;;
     prelude)   echo "" ;;
     *)         echo "unknown" ;;
   esac

@@ -3,6 +3,7 @@
  * Builtins and words (words.c) carry signature, text and an example in their tables. For the prelude
  * both are read from its source: the text is the comment directly above a definition, the signature its head up to the
  * brace. */
+#include <ctype.h>
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
 #include "elaborate/builtins/doc.h"
@@ -172,16 +173,23 @@ static void list_line(Text *out, const char *name, size_t length, const char *te
   text_printf(out, "%.*s\n", (int)text_length, text);
 }
 
+/* Of the comment's first line, without the point. */
+static const char *first_sentence(const Entry *entry, size_t *length) {
+  const char *text = entry->comment < entry->head ? entry->comment + 1 : "";
+  while (*text == ' ') text++;
+  *length = strcspn(text, "\n");
+  const char *sentence = strstr(text, ".  ");
+  if (sentence && sentence < text + *length) *length = (size_t)(sentence - text);
+  return text;
+}
+
 static void list_file(Text *out, const EmbeddedFile *file) {
   const char *base = file->name + strlen("prelude/"), *at = file->text;
   text_printf(out, "%.*s\n", (int)strcspn(base, "."), base);
   Entry entry = {.file = file};
   while (next_entry(&at, &entry)) {
-    const char *text = entry.comment < entry.head ? entry.comment + 1 : "";
-    while (*text == ' ') text++;
-    size_t length = strcspn(text, "\n");
-    const char *sentence = strstr(text, ".  ");
-    if (sentence && sentence < text + length) length = (size_t)(sentence - text);
+    size_t length;
+    const char *text = first_sentence(&entry, &length);
     list_line(out, entry.name, entry.name_length, text, length);
   }
   text_add_char(out, '\n');
@@ -223,4 +231,104 @@ void doc_list(Text *out) {
   for (int i = 0; documented(i); i++)
     for (const Builtin *builtin = documented(i); builtin->name; builtin++)
       if (!is_listed_before(builtin->family, builtin)) list_family(out, builtin->family);
+}
+
+/* ---- for editors -------------------------------------------------------------------------- */
+
+/* What markdown would read as more than a character. */
+static void add_escaped(Text *out, const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    bool is_tag = text[i] == '<' && i + 1 < length && isalpha((unsigned char)text[i + 1]);
+    if (text[i] == '*' || is_tag) text_add_char(out, '\\');
+    text_add_char(out, text[i]);
+  }
+}
+
+static void add_fenced(Text *out, const char *code, size_t length) {
+  text_printf(out, "```nnc\n%.*s\n```\n", (int)length, code);
+}
+
+/* The example that ends a comment goes into a fence. */
+static void markdown_comment(Text *out, const Entry *entry) {
+  static const char mark[] = "Example: ";
+  Text example = {0};
+  for (const char *line = entry->comment; line < entry->head; line = next_line(line)) {
+    const char *text = line + 1 + (line[1] == ' ');
+    size_t length = strcspn(text, "\n");
+    if (strncmp(text, mark, strlen(mark)) == 0) {
+      text_add_bytes(&example, text + strlen(mark), length - strlen(mark));
+    } else if (example.length > 0) {
+      text_printf(&example, "\n%.*s", (int)length, text);
+    } else {
+      add_escaped(out, text, length);
+      text_add_char(out, '\n');
+    }
+  }
+  if (example.length > 0) {
+    text_add_char(out, '\n');
+    add_fenced(out, example.data, example.length);
+  }
+  text_free(&example);
+}
+
+static void markdown_builtin(Text *out, const Builtin *builtin) {
+  const char *example = strstr(builtin->doc, " Example: ");
+  add_fenced(out, builtin->signature, strlen(builtin->signature));
+  text_add_char(out, '\n');
+  add_escaped(out, builtin->doc, example ? (size_t)(example - builtin->doc) : strlen(builtin->doc));
+  text_add(out, "\n\n");
+  if (example) add_fenced(out, example + 10, strlen(example + 10));
+}
+
+bool doc_markdown(Text *out, const char *name) {
+  size_t before = out->length;
+  for (int i = 0; i < embedded_file_count; i++) {
+    const char *at = embedded_files[i].text;
+    Entry entry = {.file = &embedded_files[i]};
+    while (is_prelude(&embedded_files[i]) && next_entry(&at, &entry)) {
+      if (strlen(name) != entry.name_length || strncmp(entry.name, name, entry.name_length) != 0)
+        continue;
+      add_fenced(out, entry.head, (size_t)(entry.body - entry.head - 1));
+      text_add_char(out, '\n');
+      markdown_comment(out, &entry);
+    }
+  }
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
+      if (strcmp(builtin->name, name) != 0) continue;
+      text_add(out, out->length > before ? "\n---\n\n" : "");
+      markdown_builtin(out, builtin);
+    }
+  return out->length > before;
+}
+
+static void visit_file(Arena *arena, const EmbeddedFile *file,
+                       void (*visit)(void *context, const DocEntry *entry), void *context) {
+  const char *base = file->name + strlen("prelude/"), *at = file->text;
+  const char *family = arena_strndup(arena, base, strcspn(base, "."));
+  Entry entry = {.file = file};
+  while (next_entry(&at, &entry)) {
+    size_t length;
+    const char *text = first_sentence(&entry, &length);
+    size_t head = (size_t)(entry.body - entry.head - 1);
+    DocEntry found = {.name = arena_strndup(arena, entry.name, entry.name_length),
+                      .signature = arena_strndup(arena, entry.head, head),
+                      .summary = arena_strndup(arena, text, length),
+                      .family = family,
+                      .is_library = true};
+    visit(context, &found);
+  }
+}
+
+void doc_each(Arena *arena, void (*visit)(void *context, const DocEntry *entry), void *context) {
+  for (int i = 0; i < embedded_file_count; i++)
+    if (is_prelude(&embedded_files[i])) visit_file(arena, &embedded_files[i], visit, context);
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
+      DocEntry found = {.name = builtin->name,
+                        .signature = builtin->signature,
+                        .summary = arena_strndup(arena, builtin->doc, first_clause(builtin->doc)),
+                        .family = builtin->family};
+      visit(context, &found);
+    }
 }

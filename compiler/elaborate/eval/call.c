@@ -4,6 +4,7 @@
  * own. Optimizers, initializers and schedules are not run when called: their application is a value
  * (Deferred) that runs where it is used, with the names its kind of definer is given. */
 #include "elaborate/core/emit.h"
+#include "elaborate/core/observer.h"
 #include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/call.h"
@@ -388,7 +389,7 @@ Value call_value(Elaborator *e, Value callee, const Arguments *arguments) {
   return call_with(e, callee, arguments, NULL);
 }
 
-Value evaluate_call(Elaborator *e, const AstExpr *expr) {
+static Value evaluate_written_call(Elaborator *e, const AstExpr *expr) {
   Value callee = evaluate_expr(e, expr->call.callee);
   const AstArguments *written = &expr->call.arguments;
   if (has_hole(expr)) return value_is_error(callee) ? callee : make_layer(e, callee, expr);
@@ -405,4 +406,13 @@ Value evaluate_call(Elaborator *e, const AstExpr *expr) {
   if (failed || e->trace->exhausted) return value_error();
   e->at = expr->span;
   return call_with(e, callee, &arguments, expr);
+}
+
+Value evaluate_call(Elaborator *e, const AstExpr *expr) {
+  const Observer *observer = e->options->observer;
+  int slots = e->trace ? e->trace->slots.count : 0;
+  Value value = evaluate_written_call(e, expr);
+  if (observer && expr->span.file == e->program->file)
+    observer->call(observer->context, e, expr, value, slots);
+  return value;
 }

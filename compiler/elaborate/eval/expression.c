@@ -1,6 +1,7 @@
 /* Expressions: one function a kind, chosen by table. */
 #include <string.h>
 #include "elaborate/core/emit.h"
+#include "elaborate/core/observer.h"
 #include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
 #include "elaborate/core/slot.h"
@@ -84,7 +85,7 @@ static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol
   return value_error();
 }
 
-static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
+static Value read_name(Elaborator *e, const AstExpr *expr) {
   Symbol *hidden = NULL;
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
@@ -93,6 +94,14 @@ static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
   if (symbol->slot && (e->region == &e->trace->region || e->region->outer))
     return slot_value(e, symbol->slot);
   return symbol->value;
+}
+
+static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
+  Value value = read_name(e, expr);
+  const Observer *observer = e->options->observer;
+  if (observer && expr->span.file == e->program->file)
+    observer->name(observer->context, e, expr, value);
+  return value;
 }
 
 /* ---- literals, sequences ------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* Statements, executed in order. A mistake in one binds an error value, and the next is executed. */
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/emit.h"
+#include "elaborate/core/observer.h"
 #include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
@@ -323,8 +324,12 @@ static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   e->at = stmt->span;
+  const Observer *observer = e->options->observer;
+  int slots = e->trace->slots.count;
   StatementFunction *own = own_statements[stmt->kind];
   (own ? own : e->statements[stmt->kind])(e, stmt);
+  if (observer && stmt->span.file == e->program->file)
+    observer->statement(observer->context, e, stmt, slots);
 }
 
 void evaluate_block(Elaborator *e, const AstStmts *stmts) {
