@@ -123,7 +123,7 @@ x = flatten(f32(image) / 255)
 for i in 0..2 { x = block(x) }
 enc = linear(_, 10)
 total, _ = scan v in x along 1 with s = zeros([batch]) { s = s + v; yield s }
-logits = enc(x) + 0 * sum(total)
+logits = enc(x + total)
 loss = cross_entropy(logits, label)
 accuracy = mean(argmax(logits) == label)
 train { minimize = loss, optimizer = adam(lr = 1e-3), epochs = 2, metrics = [accuracy] }
@@ -164,8 +164,8 @@ def check_names(client):
 
     for needle, nth, definition in [("width)", 0, "width ="), ("block(x)", 0, "block(v"), ("units))", 0, "units = width"),
                                     ("first, units", 0, "first = relu"), ("rate)", 0, "rate ="), ("image)", 0, "image :"),
-                                    ("image,", 0, "image :"), ("s + v", 0, "s = zeros"), ("enc(x)", 0, "enc ="),
-                                    ("x) + 0", 0, "x = block"), ("label)", 0, "label :")]:
+                                    ("image,", 0, "image :"), ("s + v", 0, "s = zeros"), ("enc(x + ", 0, "enc ="),
+                                    ("x + total", 0, "x = block"), ("label)", 0, "label :")]:
         found = target(needle, nth)
         start = found and (found["range"]["start"]["line"], found["range"]["start"]["character"])
         check(f"definition of {needle}", start == place_of(text, definition), start)
@@ -177,7 +177,7 @@ def check_names(client):
         check("its line defines it", line[library["range"]["start"]["character"]:].startswith("relu(") and
               line.startswith("def "), line)
         client.open(library["uri"], read(path))
-        spoken = client.at("hover", library["uri"], *place_of(read(path), "relu("))
+        spoken = client.at("hover", library["uri"], *place_of(read(path), "def relu(", 0, 4))
         check("hover inside of the library", spoken, spoken)
         client.close(library["uri"])
     check("no definition of a word", target("minimize") is None)

@@ -2,7 +2,7 @@
 # The language server, asked by a client: what it answers about every program of models/ and about every golden mistake; names, completion,
 # edits; and what no client should send.  Usage: tests/lsp/run.sh BUILD [--long]
 #
-#   --long    5,000 changes, and Neovim as the client where it is installed
+#   --long    5,000 changes
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
