@@ -12,6 +12,7 @@
 #   sh tutorial, text prints, net recipe...    for tests/tutorials, which runs them
 #   sh                    commands that take long: of `nnc FILE.net ...` FILE.net is checked
 #   diff NAME             a patch, which tests/how_to_add applies
+#   lua, elisp, toml      settings of editors (docs/editors.md)
 # Examples of `nnc doc` stand after the lines of tests/docs/examples.net.
 # A sentence that says what an expression gives says it with `_ = assert(...)`, so it is checked too.
 set -uo pipefail
@@ -86,7 +87,7 @@ for page in docs/*.md models/README.md; do
       net-fragment*) cat tests/docs/harness.net "$file" > "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
       sh-run) run_commands "$name" "$file" ;;
       sh) check_commands "$name" "$file" ;;
-      text|json|c|cuda|diff-*) ;; # patches: tests/how_to_add
+      text|json|c|cuda|lua|elisp|toml|diff-*) ;; # patches: tests/how_to_add
       *) fail "$name: unknown kind of block '$kind'" ;;
     esac
   done
