@@ -38,7 +38,8 @@ static int weigh(const DataContext *context, nnc_data *data, const DataTable *ta
   sampling->weights = malloc((size_t)sampling->count * sizeof *sampling->weights);
   if (!sampling->weights) return data_fail_memory(context, field->file, sampling->count * 8);
   for (int64_t i = 0; i < sampling->count; i++) {
-    double weight = nnc_number_get(field->dtype, field->values, table->reads ? table->reads[i] : i);
+    double weight =
+        nnc_number_get(data_value_type(field), field->values, table->reads ? table->reads[i] : i);
     if (!(weight >= 0) || isinf(weight))
       return data_fail_call(context, "weigh(%s): a weight is 0 or more, and row %lld has %g",
                             field->name, (long long)i, weight);

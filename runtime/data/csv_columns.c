@@ -108,7 +108,7 @@ static int set_range(const CsvReader *reader, CsvField *field, int64_t first, in
 static int64_t input_width(const DataField *field) {
   int64_t width = 1;
   if (field->is_name) return width;
-  for (int i = field->window ? 2 : 1; field->input && i < field->input->rank; i++)
+  for (int i = field->window ? 2 : 1; field->input && i < field->input->rank - field->is_class; i++)
     width *= field->input->dim[i];
   return width;
 }

@@ -17,7 +17,8 @@ const DataField *data_group_field(const DataContext *context, const DataTable *t
     if (strcmp(field->name, name) != 0) continue;
     if (!field->input)
       data_fail_call(context, "%s needs the values of %s, which no input takes here", stage, name);
-    else if (field->is_made || !field->batched || field->width != 1)
+    else if (!field->values || !field->batched || field->step != 1 ||
+             (field->width != 1 && !field->is_class))
       data_fail_call(context, "%s needs one value of %s for each row, in memory", stage, name);
     else return field;
     return NULL;
@@ -43,7 +44,7 @@ int64_t data_group_rows(const DataContext *context, const DataField *field, cons
   Keyed *keyed = malloc((size_t)count * sizeof *keyed + 1);
   if (!keyed) return data_fail_memory(context, field->file, count * (int64_t)sizeof *keyed);
   for (int64_t i = 0; i < count; i++) {
-    double value = nnc_number_get(field->dtype, field->values, order ? order[i] : i);
+    double value = nnc_number_get(data_value_type(field), field->values, order ? order[i] : i);
     bool is_missing = isnan(value) || (field->dictionaries && value < 0);
     keyed[i] = (Keyed){is_missing ? INFINITY : value, 0, (uint32_t)i};
   }

@@ -18,6 +18,7 @@
 #include "core/convert.h"
 #include "core/number.h"
 #include "data/call.h"
+#include "data/examples.h"
 #include "data/near.h"
 #include "data/read.h"
 #include "data/rows.h"

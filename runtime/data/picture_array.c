@@ -92,5 +92,6 @@ int data_picture_finish(const DataContext *context, DataTable *table) {
   field->is_made = true;
   field->made_most = 255;
   field->make = make;
+  field->stored = NNC_U8;
   return data_picture_ready(context, table);
 }

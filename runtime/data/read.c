@@ -11,6 +11,8 @@
 #include "data/call.h"
 #include "data/class.h"
 #include "data/columns.h"
+#include "data/examples.h"
+#include "data/mixing.h"
 #include "data/sampling.h"
 #include "data/scratch.h"
 #include "data/set.h"
@@ -29,10 +31,6 @@ static void copy_values(const DataField *field, int64_t first, int64_t count, ch
   else nnc_widen(field->dtype, source, field->input->dtype, target, count);
 }
 
-static int64_t example_at(const DataExamples *examples, int64_t i) {
-  return examples->list ? examples->list[i] : examples->first + i;
-}
-
 static void gather_field(const DataField *field, const uint32_t *order,
                          const DataExamples *examples, char *target) {
   if (!field->batched) {
@@ -42,7 +40,7 @@ static void gather_field(const DataField *field, const uint32_t *order,
   } else {
     int64_t row_bytes = field->width * nnc_dtype_size(field->input->dtype);
     for (int64_t i = 0; i < examples->count; i++) {
-      int64_t row = example_at(examples, i);
+      int64_t row = data_example_at(examples, i);
       if (order) row = order[row];
       copy_values(field, row * field->step, field->width, target + i * row_bytes);
     }
@@ -66,11 +64,6 @@ typedef struct Making {
   bool skips;
   char **reasons; /* [examples->count]: of those that may be left out; NULL: of none */
 } Making;
-
-static int64_t row_of(const DataTable *table, const DataExamples *examples, int64_t i) {
-  int64_t row = example_at(examples, i);
-  return table->reads ? table->reads[row] : row;
-}
 
 #define WIDEN_BYTES(type, convert)                                                                 \
   for (int64_t i = 0; i < count; i++) {                                                            \
@@ -135,7 +128,7 @@ static void make_row(void *state, int64_t index, DataScratch *scratch) {
   DataContext context = {
       .model = making->data->model, .set = making->data->name, .message = message};
   DataVisit visit = *making->visit;
-  visit.row = row_of(making->table, making->examples, index);
+  visit.row = data_row_of(making->table, making->examples, index);
   visit.scratch = scratch;
   visit.is_index = making->limit > 0;
   data_scratch_begin(scratch);
@@ -206,7 +199,7 @@ static uint32_t *own_list(const Filling *filling, uint32_t *own) {
     data_fail_memory(&context, "a batch", examples->count * (int64_t)sizeof *list);
     return NULL;
   }
-  for (int64_t i = 0; i < examples->count; i++) list[i] = (uint32_t)example_at(examples, i);
+  for (int64_t i = 0; i < examples->count; i++) list[i] = (uint32_t)data_example_at(examples, i);
   examples->list = list;
   return list;
 }
@@ -276,6 +269,8 @@ int data_gather(const nnc_data *data, const DataExamples *examples, const DataVi
     const DataField *field = data->fields[i];
     if (!field->is_made) gather_field(field, table_of(data, field)->reads, &taken, inputs[i]);
   }
+  for (const DataMixing *m = data->mixing; m && result == 0 && visit->draws; m = m->next)
+    m->mix(m, data, &taken, visit, inputs);
   free(own);
   return result;
 }
@@ -316,7 +311,7 @@ static nnc_rows rows_of(const nnc_data *data, const DataField *field) {
 bool nnc_data_rows(const nnc_data *data, nnc_rows *rows) {
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
-    if (field->is_made) return false;
+    if (field->is_made || data->mixing) return false;
     rows[i] = rows_of(data, field);
   }
   return true;
@@ -383,6 +378,10 @@ void nnc_data_close(nnc_data *data) {
   data_workers_close(data->workers);
   nnc_skipped_close(data->skipped);
   if (data->sampling) data->sampling->close(data->sampling);
+  for (DataMixing *next; data->mixing; data->mixing = next) {
+    next = data->mixing->next;
+    data->mixing->close(data->mixing);
+  }
   for (int t = 0; t < data->table_count; t++) data_table_free(&data->tables[t]);
   free(data->tables);
   free(data->fields);
@@ -395,7 +394,7 @@ const char *nnc_data_row_name(const nnc_data *data, int64_t example) {
   for (int i = 0; i < data->table_count; i++) {
     const DataTable *table = &data->tables[i];
     if (!table->source->row_name) continue;
-    return table->source->row_name(table, row_of(table, &one, 0));
+    return table->source->row_name(table, data_row_of(table, &one, 0));
   }
   return NULL;
 }

@@ -11,6 +11,7 @@
 #include "os/message.h"
 
 typedef struct nnc_data nnc_data;
+struct DataExamples;
 struct DataVisit;
 
 int64_t nnc_data_examples(const nnc_data *data);
@@ -45,14 +46,8 @@ struct nnc_skipped *nnc_data_skipped(const nnc_data *data);
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 
-/* Some examples of a set. */
-typedef struct DataExamples {
-  const uint32_t *list; /* their numbers; NULL: they follow each other from `first` on */
-  int64_t first, count;
-} DataExamples;
-
 /* Copies the examples to the inputs; 0, or -1 with a message.  Of the visit, seed and epoch count. */
-int data_gather(const nnc_data *data, const DataExamples *examples, const struct DataVisit *visit,
-                void *const *inputs, char *message);
+int data_gather(const nnc_data *data, const struct DataExamples *examples,
+                const struct DataVisit *visit, void *const *inputs, char *message);
 
 #endif

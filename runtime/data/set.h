@@ -21,6 +21,7 @@ struct nnc_data {
   bool always_draws; /* outside of training too: the set that is read there has the stages itself */
   nnc_skipped *skipped;          /* rows that were left out; NULL: none may be */
   int prefetch;                  /* -1: no prefetch stage */
+  struct DataMixing *mixing;     /* of what training mixes; NULL: of nothing */
   struct DataSampling *sampling; /* how often training reads an example; NULL: once an epoch */
 };
 

@@ -20,9 +20,10 @@ static int fail_shape(const DataContext *context, const DataField *field, int dt
   data_shape_text(wanted, sizeof wanted, input->dtype, input->rank, input->dim);
   return data_fail(context, "%s: has %s, but input %s is %s%s", field->file, found, field->name,
                    wanted,
-                   field->window    ? ", whose second axis is that of the window's rows"
-                   : field->batched ? "; all axes but the first must agree"
-                                    : "");
+                   field->window     ? ", whose second axis is that of the window's rows"
+                   : field->is_class ? ", whose last axis is that of one_hot's classes"
+                   : field->batched  ? "; all axes but the first must agree"
+                                     : "");
 }
 
 int data_field_shape(const DataContext *context, DataField *field, int dtype, int rank,
@@ -30,18 +31,19 @@ int data_field_shape(const DataContext *context, DataField *field, int dtype, in
   const nnc_tensor *input = field->input;
   int skipped = field->batched ? 1 : 0;
   int windows = field->window > 0; /* the input's second axis is that of a window's rows */
+  int input_rank = input->rank - field->is_class;
   NNC_ASSERT(input && rank >= 0);
   if (rank < skipped || rank > NNC_MAX_RANK) return fail_shape(context, field, dtype, rank, dim);
   int64_t width = 1, wanted = 1;
-  bool agree = rank + windows == input->rank;
+  bool agree = rank + windows == input_rank;
   if (windows && (input->rank < 2 || input->dim[1] != field->window))
     return fail_shape(context, field, dtype, rank, dim);
   for (int i = skipped; i < rank; i++) {
     if (!nnc_multiply(width, dim[i], &width)) return fail_shape(context, field, dtype, rank, dim);
-    bool may_differ = field->is_picture && i >= rank - 2;
+    bool may_differ = (field->is_picture && i >= rank - 2) || i + windows >= input_rank;
     agree = agree && (may_differ || dim[i] == input->dim[i + windows]);
   }
-  for (int i = skipped + windows; i < input->rank; i++) wanted *= input->dim[i];
+  for (int i = skipped + windows; i < input_rank; i++) wanted *= input->dim[i];
   if (!(is_flat ? width == wanted : agree)) return fail_shape(context, field, dtype, rank, dim);
   if (field->batched && dim[0] > UINT32_MAX)
     return data_fail(context, "%s: %lld examples are more than %lld, the most that can be read",

@@ -40,9 +40,11 @@ typedef struct DataField {
   int64_t window;  /* rows of the file in one of an example; 0: a row is an example */
   bool is_view;    /* the values belong to the table's stream */
   bool is_picture; /* stages of pictures follow: height and width may be others than the input's */
-  bool is_made;    /* no values: rows are made when they are read, of u8 or of the input's type */
+  bool is_class;   /* a number of a class in place of the input's last axis */
+  bool is_made;    /* rows are made when they are read, of u8 or of the input's type */
   int made_most;   /* the largest value that it makes */
   DataMake *make;  /* makes them; NULL: the table's does */
+  int stored;      /* of what type are the values that it reads */
   struct DataDisk *disk; /* where rows are that stay on disk; NULL: they do not */
   /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
   nnc_dictionary *dictionaries;
@@ -75,6 +77,11 @@ typedef struct DataTable {
   DataMake *make;        /* makes them; NULL: nobody does */
   struct PictureRows *pictures; /* what happens to the first field's pictures; NULL: nothing */
 } DataTable;
+
+/* The type of the values in memory. */
+static inline int data_value_type(const DataField *field) {
+  return field->make ? field->stored : field->dtype;
+}
 
 void data_field_free_text(DataField *field);
 

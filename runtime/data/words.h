@@ -18,22 +18,28 @@
   KIND(4, GIVES_TEXT, "columns of text")                                                           \
   KIND(8, GIVES_PICTURES, "pictures")                                                              \
   KIND(16, GIVES_FILES, "numbers in binary files")                                                 \
-  KIND(32, GIVES_SERIES, "rows of numbers that may follow each other")
+  KIND(32, GIVES_SERIES, "rows of numbers that may follow each other")                             \
+  KIND(64, GIVES_CLASSES, "class numbers")
 
 /* SOURCE(name, what it gives) */
 #define DATA_SOURCES(SOURCE)                                                                       \
-  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
-  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
-  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
-  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)            \
-  SOURCE(cifar, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES)          \
-  SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_SERIES)                              \
+  SOURCE(idx,                                                                                      \
+         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
+  SOURCE(npy,                                                                                      \
+         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
+  SOURCE(npz,                                                                                      \
+         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
+  SOURCE(raw,                                                                                      \
+         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
+  SOURCE(cifar,                                                                                    \
+         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
+  SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_SERIES | GIVES_CLASSES)              \
   SOURCE(text, GIVES_ROWS) /* windows may overlap */                                               \
   SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
-  SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES)                                                \
-  SOURCE(image_list, GIVES_ROWS | GIVES_PICTURES | GIVES_NUMBERS | GIVES_TEXT)                     \
-  SOURCE(shards, GIVES_ROWS | GIVES_PICTURES)                                                      \
+  SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES)                                \
+  SOURCE(image_list, GIVES_ROWS | GIVES_PICTURES | GIVES_NUMBERS | GIVES_TEXT | GIVES_CLASSES)     \
+  SOURCE(shards, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES)                                      \
   SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
   SOURCE(counter, 0) /* the rows of the other lines */                                             \
   SOURCE(constant, 0)
@@ -45,6 +51,9 @@
   STAGE(shuffle, GIVES_ROWS)                                                                       \
   STAGE(balance, GIVES_ROWS)                                                                       \
   STAGE(weigh, GIVES_ROWS)                                                                         \
+  STAGE(mixup, GIVES_ROWS)                                                                         \
+  STAGE(cutmix, GIVES_ROWS)                                                                        \
+  STAGE(one_hot, GIVES_CLASSES)                                                                    \
   STAGE(batch, GIVES_ROWS)                                                                         \
   STAGE(prefetch, GIVES_ROWS)                                                                      \
   STAGE(window, GIVES_SERIES)                                                                      \
@@ -76,6 +85,7 @@ enum DataActsOn { DATA_STAGES(DATA_STAGE_ENUMERATOR) };
 enum { DATA_PICTURE_STAGES = 16 }; /* at most, after one source */
 enum { DATA_MOST_RATIO = 1000 };   /* of the width of a part of a picture to its height */
 enum { DATA_MOST_FACTOR = 100 };   /* of an affine map */
+enum { DATA_MOST_ALPHA = 1000 };   /* of the shares of a mixture */
 
 static inline const char *data_kind_text(int kind) {
 #define DATA_KIND_TEXT(bit, name, text)                                                            \

@@ -4,7 +4,7 @@ alike, and its mask with it.
     stages.py BUILD FOLDER      FOLDER is empty; prints what failed and "N passed, N failed"
 
 The judge is the source image_folder, whose pictures are tested against Pillow's and torchvision's rules in tests/data."""
-import json, os, pathlib, random, struct, sys, zipfile
+import json, math, os, pathlib, random, struct, sys, zipfile
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import checks  # noqa: E402
@@ -117,6 +117,52 @@ for pattern, content in (("g.idx: random_crop changes pictures, u8.count, height
     write("g.idx", content)
     expect(pattern, 1, pattern, "./asked", "-q", "--out", "wrong.out")
 write("g.idx", idx)
+
+# ---- labels as shares of classes ----
+
+logits = [[draw.uniform(-3, 3) for _ in range(4)] for _ in range(3)]
+parts = [[draw.uniform(0, 1) for _ in range(4)] for _ in range(3)]
+parts = [[part / sum(row) for part in row] for row in parts]
+weights = [1, 2, 0.5, 3]
+write("logits.npy", npy("<f8", (3, 4), struct.pack("<12d", *sum(logits, []))))
+write("parts.npy", npy("<f8", (3, 4), struct.pack("<12d", *sum(parts, []))))
+compiled("parts", """const batch = 3
+data predict { logits, parts = npy("logits.npy", "parts.npy") }
+input logits : f64[batch, 4]
+input parts : f64[batch, 4]
+predict {
+  plain = cross_entropy(logits, parts, reduce = false)
+  heavy = cross_entropy(logits, parts, smoothing = 0.1, weights = [1.0, 2.0, 0.5, 3.0], reduce = false)
+}
+""")
+child = checks.run("./parts", "predict")
+for row, line in enumerate(child.stdout.splitlines()):
+    got, total = json.loads(line), math.log(sum(math.exp(x) for x in logits[row]))
+    plain = -sum(part * (x - total) for part, x in zip(parts[row], logits[row]))
+    heavy = -sum(w * (0.9 * part + 0.025) * (x - total) for w, part, x in zip(weights, parts[row], logits[row]))
+    check(f"cross entropy of shares, row {row}", abs(got["plain"] - plain) < 1e-12 and abs(got["heavy"] - heavy) < 1e-12, f"{got} {plain} {heavy}")
+check("cross entropy of shares", len(child.stdout.splitlines()) == 3, child.stderr)
+
+# ---- mixtures: killed, resumed and alone ----
+
+compiled("mixed", """const batch = 4
+data train { image, label = cifar("c.bin") | pad(4) | random_crop(32) | random_flip | one_hot(label) | mixup(probability = 0.5) | cutmix(alpha = 1) }
+data test { image, label = cifar("c.bin") | one_hot(label) }
+data predict { image = npy("c.npy") }
+input image : u8[batch, 3, 32, 32]
+input label : f32[batch, 10]
+logits = linear(flatten(f32(image)) / 255, 10)
+loss = cross_entropy(logits, label)
+accuracy = mean(argmax(logits) == argmax(label))
+train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 6, metrics = [accuracy] }
+predict { class = argmax(logits) }
+""")
+expect("mixed: training", 0, "", "./mixed", "-q", "--out", "mixed.out")
+expect("mixed: a part", 0, "", "./mixed", "-q", "--out", "part.out", "--epochs", "2", "-j1")
+expect("mixed: resumed", 0, "", "./mixed", "-q", "--out", "part.out", "--resume")
+check("the same bits", *[pathlib.Path("mixed.out/checkpoint.safetensors").read_bytes() == pathlib.Path("part.out/checkpoint.safetensors").read_bytes()])
+check("evaluation has classes", record("mixed.out")["test/accuracy"] * COUNT % 1 < 1e-6, record("mixed.out"))
+expect("prediction by a line without mixtures", 0, '"class":', "./mixed", "predict", "--out", "mixed.out")
 
 # ---- programs that are refused ----
 

@@ -487,6 +487,20 @@ const Builtin builtins_words[] = {
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
           "random_flip }"),
+    STAGE("one_hot", "one_hot(field, ...)",
+          "Class numbers as rows with a number for each class, 1 for its own and 0 for the others: "
+          "the "
+          "last axis of the input."
+          " Example: data test { x = csv(\"x.csv\") | one_hot(x) }"),
+    STAGE(
+        "mixup", "mixup(alpha = 0.2, probability = 1)",
+        "In training: an example becomes a mixture of it and the next one of its minibatch, with "
+        "all fields of the line; the share is drawn from Beta(alpha, alpha)  (Zhang et al. 2018)."
+        " Example: data train { image = image_folder(\"train\") | random_crop(16) | mixup(0.4) }"),
+    STAGE("cutmix", "cutmix(alpha = 1, probability = 1)",
+          "In training: a part of the picture becomes that of the next one of the minibatch, and "
+          "labels are mixed by its area  (Yun et al. 2019)."
+          " Example: data train { image = image_folder(\"train\") | random_crop(16) | cutmix }"),
     STAGE("batch", "batch(size)",
           "States the size of a minibatch for readers."
           " Example: data test { x = npy(\"x.npy\") | batch(4) }"),

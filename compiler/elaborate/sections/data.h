@@ -59,6 +59,11 @@ void data_check_overlap(Elaborator *e);
 void data_name_features(Elaborator *e);
 /* The rows of a window in an example of the field; 0: a row is an example. */
 int64_t data_window_rows(const DataPipeline *pipeline, int field);
+/* The shape that the line's source gives for the input: without the axis of classes that `one_hot` makes
+ * (data_mix.c). */
+Shape data_stored_shape(const DataPipeline *pipeline, const InputInfo *input);
+/* one_hot, mixup and cutmix of a line. */
+void data_check_mixtures(Elaborator *e, const DataSet *set, const DataPipeline *pipeline);
 /* Whether the line's first field is pictures. */
 bool data_first_is_picture(const DataPipeline *pipeline);
 /* A line whose source is known, against its inputs. */

@@ -31,7 +31,7 @@ static void check_field(Elaborator *e, const DataPipeline *pipeline, const DataC
     return;
   }
   bool is_picture = field == pipeline->fields[0] && data_first_is_picture(pipeline);
-  bool is_single = input->is_batched && input->type.shape.rank == 1;
+  bool is_single = input->is_batched && data_stored_shape(pipeline, input).rank == 1;
   for (int c = 1; c < pipeline->call_count; c++)
     if (is_call(&pipeline->calls[c], "on_disk")) {
       Diagnostic *d = report_error(
@@ -112,6 +112,7 @@ void data_check_choices(Elaborator *e, const DataSet *set) {
   const DataCall *first = NULL;
   for (int p = 0; p < set->pipeline_count; p++) {
     const DataPipeline *pipeline = &set->pipelines[p];
+    data_check_mixtures(e, set, pipeline);
     for (int c = 1; c < pipeline->call_count; c++) {
       const DataCall *call = &pipeline->calls[c];
       const DataArgument *by = data_find_argument(call, samples(call) ? "field" : "by");

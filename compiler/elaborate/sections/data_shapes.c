@@ -129,8 +129,13 @@ static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
   check_picture(e, pipeline);
   const InputInfo *input =
       pipeline->field_count > 1 ? module_find_input(e->module, pipeline->fields[1]) : NULL;
-  if (input && (!input->is_batched || input->type.shape.rank != 1))
-    report_shape(e, source, input, "the classes of pictures are [batch]");
+  if (!input || (input->is_batched && data_stored_shape(pipeline, input).rank == 1)) return;
+  Diagnostic *d =
+      report_error(e, source->span, "the classes of pictures are [batch]; the input '%s' is %s",
+                   input->name, type_text(e->arena, input->type));
+  diag_note(d, input->span, "the input");
+  if (input->is_batched && input->type.shape.rank == 2)
+    diag_help(d, "... | one_hot(%s) makes [batch, classes] of them", input->name);
 }
 
 /* Every field has a member, and each is known; the first alone may be a picture. */
@@ -143,7 +148,8 @@ static void check_member(Elaborator *e, const DataPipeline *pipeline, int field,
     Diagnostic *d = report_error(e, source->span, "no member '%s' is read for the field '%s'",
                                  names, pipeline->fields[field]);
     diag_help(d, SHARD_RULE);
-  } else if (kind == SHARD_CLASS && input && (!input->is_batched || input->type.shape.rank != 1)) {
+  } else if (kind == SHARD_CLASS && input &&
+             (!input->is_batched || data_stored_shape(pipeline, input).rank != 1)) {
     report_shape(e, source, input, "a member cls is one whole number, [batch]");
   } else if (kind == SHARD_PICTURE) {
     check_picture(e, pipeline);
@@ -274,10 +280,9 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
     if (count < 0) return;
     if (!input || !input->is_batched) continue;
     bool is_name = f == 0 && is_source(pipeline, "image_list");
-    int skipped = data_window_rows(pipeline, f) > 0 && input->type.shape.rank > 1 ? 2 : 1;
-    int64_t width =
-        is_name ? 1
-                : extent_product(input->type.shape.dim + skipped, input->type.shape.rank - skipped);
+    Shape shape = data_stored_shape(pipeline, input);
+    int skipped = data_window_rows(pipeline, f) > 0 && shape.rank > 1 ? 2 : 1;
+    int64_t width = is_name ? 1 : extent_product(shape.dim + skipped, shape.rank - skipped);
     if (count == width) continue;
     report_shape(e, source, input,
                  arena_printf(e->arena, "'%s' has %lld column%s, but an example %lld value%s",
