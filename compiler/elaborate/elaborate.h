@@ -25,9 +25,9 @@ typedef struct Definition {
 typedef struct ElaborateOptions {
   int definition_count;
   const Definition *definitions;
-  bool check_only;                 /* only mistakes are wanted; the module need not train */
-  bool check_indices;              /* the executable stops at an index outside of its axis */
-  const Prelude *prelude;          /* NULL: it is parsed now */
+  bool check_only;        /* only mistakes and variables are wanted; the module need not train */
+  bool check_indices;     /* the executable stops at an index outside of its axis */
+  const Prelude *prelude; /* NULL: it is parsed now */
   const struct Observer *observer; /* elaborate/core/observer.h; NULL: nobody looks on */
 } ElaborateOptions;
 

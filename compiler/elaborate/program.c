@@ -314,7 +314,7 @@ static void finish_module(Elaborator *e) {
   Module *module = e->module;
   module->entries[ENTRY_INIT] = e->init.graph;
   module->entries[ENTRY_HOST] = e->host.graph;
-  for (int i = 0; i < ENTRY_COUNT; i++)
+  for (int i = 0; i < ENTRY_COUNT && !e->options->check_only; i++)
     if (module->entries[i]) module->entries[i] = prune(e, module->entries[i]);
   if (module->run.precision == DTYPE_F64) module_retype_floats(module, DTYPE_F64);
 }

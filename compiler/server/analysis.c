@@ -15,6 +15,7 @@ typedef struct Analysis {
   Sights *sights;
   void (*send)(void *context, json_t *facts);
   void *context;
+  int64_t sent; /* what had been seen when the first facts were sent; 0: they were not */
 } Analysis;
 
 /* ---- JSON of positions and texts ---- */
@@ -294,6 +295,7 @@ static json_t *all_facts(const Analysis *a) {
 
 static void send_early(void *context) {
   Analysis *a = context;
+  a->sent = a->sights->seen;
   a->send(a->context, all_facts(a));
 }
 
@@ -315,7 +317,8 @@ void analysis_run(const AnalysisText *text, void (*send)(void *context, json_t *
     const Module *module = elaborate(arena, a.diagnostics, a.program, &options);
     a.sights->is_f64 = module && module->run.precision == DTYPE_F64;
   }
-  json_t *facts = all_facts(&a);
+  bool is_new = a.sent == 0 || a.sent != a.sights->seen || a.sights->is_f64;
+  json_t *facts = is_new ? all_facts(&a) : json_object();
   json_object_set_new(facts, "diagnostics", all_diagnostics(&a));
   send(context, facts);
   arena_destroy(arena);

@@ -26,7 +26,7 @@ typedef struct AnalysisText {
  *   hints       InlayHint[]
  *   values      {NAME: "f32[100, 10]"}; this and the next are missing where nothing was elaborated
  *   parameters  [{path, type}]
- *   diagnostics Diagnostic[], in the last one alone */
+ *   diagnostics Diagnostic[], in the last one alone, which may lack all others where they have not changed */
 void analysis_run(const AnalysisText *text, void (*send)(void *context, json_t *facts),
                   void *context);
 

@@ -40,6 +40,7 @@ static bool is_same(const Variant *a, const Variant *b) {
 
 static void add_variant(Sights *sights, const Elaborator *e, Sight *sight, Variant variant) {
   sight->count++;
+  sights->seen++;
   for (int i = 0; i < sight->variants.count; i++) {
     if (!is_same(&sight->variants.items[i], &variant)) continue;
     sight->variants.items[i].count++;

@@ -27,6 +27,7 @@ typedef struct Sights {
   PointerTable table; /* by the AstExpr or AstName */
   VEC(Sight *) items;
   VEC(const Slot *) slots;               /* all variables of the first trace */
+  int64_t seen;                          /* how often something was added to these */
   bool is_f64;                           /* of the run's precision: f32 becomes f64 */
   void (*after_training)(void *context); /* called once, after the first trace */
   void *context;

@@ -6,11 +6,11 @@
 
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/arena.h"
-#include "support/hash.h"
 
 typedef struct Entry {
   const char *text; /* NULL: free */
@@ -25,6 +25,22 @@ static struct {
   size_t capacity; /* a power of two */
   size_t count;
 } names;
+
+/* Eight bytes at a time: a program of many layers asks for its paths a hundred thousand times. */
+static uint64_t hash_name(const char *bytes, size_t count) {
+  const uint64_t prime = 0x9e3779b97f4a7c15u;
+  uint64_t hash = count * prime;
+  while (count > 0) {
+    size_t size = count < sizeof hash ? count : sizeof hash;
+    uint64_t piece = 0;
+    memcpy(&piece, bytes, size);
+    hash = (hash ^ piece) * prime;
+    hash ^= hash >> 32;
+    bytes += size;
+    count -= size;
+  }
+  return hash;
+}
 
 /* The entry that holds the text, or the free one where it belongs. */
 static Entry *find_slot(Entry *entries, size_t capacity, const char *bytes, size_t count,
@@ -55,7 +71,7 @@ static void grow_table(void) {
 
 const char *name_intern_bytes(const char *bytes, size_t count) {
   if (names.count * 2 >= names.capacity) grow_table();
-  uint64_t hash = hash_bytes(bytes, count);
+  uint64_t hash = hash_name(bytes, count);
   Entry *entry = find_slot(names.entries, names.capacity, bytes, count, hash);
   if (!entry->text) {
     *entry = (Entry){arena_strndup(names.texts, bytes, count), count, hash};
@@ -67,7 +83,12 @@ const char *name_intern_bytes(const char *bytes, size_t count) {
 const char *name_intern(const char *text) { return name_intern_bytes(text, strlen(text)); }
 
 const char *name_printf(const char *format, ...) {
+  char text[256]; /* mostly enough: no arena for it */
   va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (length >= 0 && (size_t)length < sizeof text) return name_intern_bytes(text, (size_t)length);
   va_start(arguments, format);
   Arena *scratch = arena_create();
   const char *name = name_intern(arena_vprintf(scratch, format, arguments));

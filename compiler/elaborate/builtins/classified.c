@@ -87,11 +87,11 @@ void builtins_add_classified(Elaborator *e, Trace *eval, Trace *eval_one) {
   Trace *const traces[] = {eval, eval_one};
   int at = choose(eval, &e->module->run.class_losses);
   if (at < 0) return;
+  bool are_both = eval_one->classified.count == eval->classified.count;
   const Classified *batch = &eval->classified.items[at];
-  const Classified *one = &eval_one->classified.items[at];
+  const Classified *one = are_both ? &eval_one->classified.items[at] : NULL;
   /* Classes that are the examples of the batch, as a contrastive loss has them, are none. */
-  if (eval_one->classified.count != eval->classified.count ||
-      batch->scores->type.shape.rank != one->scores->type.shape.rank ||
+  if (!one || batch->scores->type.shape.rank != one->scores->type.shape.rank ||
       (batch->scores->type.shape.rank == 2 &&
        batch->scores->type.shape.dim[1] != one->scores->type.shape.dim[1])) {
     e->module->run.class_losses = 0;

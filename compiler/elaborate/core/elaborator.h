@@ -136,6 +136,8 @@ struct Elaborator {
   VEC(Usage *) usages;
   PointerTable usage_table; /* indices in `usages` by the name's place in the tree */
   VEC(Function *) functions;
+  VEC(const Signature *) signatures; /* of builtins that were called */
+  PointerTable signature_table;      /* indices in `signatures` by the builtin */
   VEC(HostScalar) scalars;
   Scope *variable_names;         /* by path: symbols with the number of the module's variable */
   VEC(const AstStmt *) sections; /* train and predict blocks seen */

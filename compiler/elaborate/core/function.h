@@ -72,6 +72,8 @@ typedef struct Bound {
 
 typedef Value BuiltinFunction(Elaborator *e, const Bound *bound);
 
+typedef struct Signature Signature; /* as eval/bind.c reads it */
+
 struct Builtin {
   const char *name;
   const char *signature; /* "sum(x: tensor, axis: axes = none, keep: bool = false)" */

@@ -2,9 +2,9 @@
  *
  * A signature is text such as "sum(x: tensor, axis: axes = none, keep: bool = false)"; "...parts"
  * is variadic and comes first. What a kind accepts is the table below. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "elaborate/core/elaborator.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/call.h"
 #include "elaborate/eval/convert.h"
@@ -66,16 +66,25 @@ static int find_kind(const Builtin *builtin, const char *name) {
 
 /* ---- signatures --------------------------------------------------------------------------- */
 
-static void copy_word(char *to, size_t region, const char *from, const char *end) {
+/* The text between, without blanks around it. */
+static const char *take_word(Arena *arena, const char *from, const char *end) {
   while (from < end && *from == ' ') from++;
   while (end > from && end[-1] == ' ') end--;
-  snprintf(to, region, "%.*s", (int)(end - from), from);
+  return arena_strndup(arena, from, (size_t)(end - from));
 }
 
-typedef struct FormalText {
-  char name[32], kind[16], fallback[32];
-  bool is_variadic, has_fallback;
-} FormalText;
+typedef struct BuiltinFormal {
+  const char *name; /* interned */
+  int kind;         /* of formal_kinds */
+  bool is_variadic, has_fallback, may_be_none;
+  Value fallback;
+} BuiltinFormal;
+
+/* A signature, read once in an elaboration. */
+struct Signature {
+  int count;
+  BuiltinFormal formals[MAX_FORMALS];
+};
 
 /* The end of the formal that begins at `at`: ',' or the last ')', outside brackets. */
 static const char *formal_end(const char *at) {
@@ -88,35 +97,7 @@ static const char *formal_end(const char *at) {
   return at;
 }
 
-/* The parts of a signature: name, kind and default text of formal `i`; false past the end. */
-static bool read_formal(const Builtin *builtin, int i, FormalText *formal) {
-  const char *at = strchr(builtin->signature, '(');
-  CHECK(at != NULL);
-  at++;
-  for (; i > 0; i--) {
-    at = formal_end(at);
-    if (*at != ',') return false;
-    at++;
-  }
-  const char *end = formal_end(at);
-  if (end == at) return false;
-  memset(formal, 0, sizeof *formal);
-  const char *equals = memchr(at, '=', (size_t)(end - at));
-  if (equals) copy_word(formal->fallback, sizeof formal->fallback, equals + 1, end);
-  formal->has_fallback = equals != NULL;
-  const char *head_end = equals ? equals : end;
-  const char *colon = memchr(at, ':', (size_t)(head_end - at));
-  CHECK(colon != NULL);
-  while (*at == ' ') at++;
-  formal->is_variadic = !strncmp(at, "...", 3);
-  if (formal->is_variadic) at += 3;
-  copy_word(formal->name, sizeof formal->name, at, colon);
-  copy_word(formal->kind, sizeof formal->kind, colon + 1, head_end);
-  return true;
-}
-
-static Value fallback_value(const Builtin *builtin, const FormalText *formal) {
-  const char *text = formal->fallback;
+static Value fallback_value(const Builtin *builtin, const char *text) {
   if (!strcmp(text, "none")) return value_none();
   if (!strcmp(text, "true") || !strcmp(text, "false")) return value_bool(text[0] == 't');
   if (text[0] == '"') return value_string(name_intern_bytes(text + 1, strlen(text) - 2));
@@ -127,6 +108,43 @@ static Value fallback_value(const Builtin *builtin, const FormalText *formal) {
   return value;
 }
 
+/* The formal from `at` to `end`: "axis: axes = none". */
+static BuiltinFormal read_formal(Arena *arena, const Builtin *builtin, const char *at,
+                                 const char *end) {
+  BuiltinFormal formal = {0};
+  const char *equals = memchr(at, '=', (size_t)(end - at));
+  const char *head_end = equals ? equals : end;
+  const char *colon = memchr(at, ':', (size_t)(head_end - at));
+  CHECK(colon != NULL);
+  while (*at == ' ') at++;
+  formal.is_variadic = !strncmp(at, "...", 3);
+  if (formal.is_variadic) at += 3;
+  formal.name = name_intern(take_word(arena, at, colon));
+  formal.kind = find_kind(builtin, take_word(arena, colon + 1, head_end));
+  formal.has_fallback = equals != NULL;
+  if (equals) formal.fallback = fallback_value(builtin, take_word(arena, equals + 1, end));
+  formal.may_be_none = equals && formal.fallback.kind == VALUE_NONE;
+  return formal;
+}
+
+static const Signature *signature_of(Elaborator *e, const Builtin *builtin) {
+  int known = table_find(&e->signature_table, builtin);
+  if (known >= 0) return e->signatures.items[known];
+  Signature *signature = ARENA_NEW(e->arena, Signature);
+  const char *at = strchr(builtin->signature, '(');
+  CHECK(at != NULL);
+  do {
+    const char *end = formal_end(++at);
+    if (end == at) break; /* no formals */
+    CHECK(signature->count < MAX_FORMALS);
+    signature->formals[signature->count++] = read_formal(e->arena, builtin, at, end);
+    at = end;
+  } while (*at == ',');
+  table_add(e->arena, &e->signature_table, builtin, e->signatures.count);
+  vec_push(e->arena, &e->signatures, signature);
+  return signature;
+}
+
 /* ---- matching ----------------------------------------------------------------------------- */
 
 static Diagnostic *note_signature(Diagnostic *d, const Builtin *builtin) {
@@ -135,53 +153,49 @@ static Diagnostic *note_signature(Diagnostic *d, const Builtin *builtin) {
 }
 
 static void report_unknown(Elaborator *e, const Builtin *builtin, AstName name) {
+  const Signature *signature = signature_of(e, builtin);
   const char *names[MAX_FORMALS];
-  FormalText formal;
-  int count = 0;
-  for (; read_formal(builtin, count, &formal); count++) names[count] = name_intern(formal.name);
+  for (int i = 0; i < signature->count; i++) names[i] = signature->formals[i].name;
   Diagnostic *d = report_error(e, name.span, "'%s' has no argument '%s'", builtin->name, name.text);
-  report_suggest(d, name.text, names, count);
+  report_suggest(d, name.text, names, signature->count);
   note_signature(d, builtin);
 }
 
 /* The formal that argument `i` goes to; -1: the variadic rest; -2: a mistake, reported. */
 static int place_argument(Elaborator *e, const Builtin *builtin, const Argument *argument, int i,
                           int count) {
-  FormalText formal;
+  const Signature *signature = signature_of(e, builtin);
   if (!argument->name.text) {
-    bool has_first = read_formal(builtin, 0, &formal);
-    if (has_first && formal.is_variadic) return -1;
-    if (read_formal(builtin, i, &formal)) return i;
-    int formals = 0;
-    while (read_formal(builtin, formals, &formal)) formals++;
+    if (signature->count > 0 && signature->formals[0].is_variadic) return -1;
+    if (i < signature->count) return i;
     note_signature(report_error(e, argument->span, "'%s' takes %d argument%s, %d given",
-                                builtin->name, formals, formals == 1 ? "" : "s", count),
+                                builtin->name, signature->count, signature->count == 1 ? "" : "s",
+                                count),
                    builtin);
     return -2;
   }
-  for (int k = 0; read_formal(builtin, k, &formal); k++)
-    if (!formal.is_variadic && name_intern(formal.name) == argument->name.text) return k;
+  for (int k = 0; k < signature->count; k++)
+    if (!signature->formals[k].is_variadic && signature->formals[k].name == argument->name.text)
+      return k;
   report_unknown(e, builtin, argument->name);
   return -2;
 }
 
-static bool check_kind(Elaborator *e, const Builtin *builtin, const FormalText *formal,
+static bool check_kind(Elaborator *e, const Builtin *builtin, const BuiltinFormal *formal,
                        Value *value, Span at) {
-  int kind = find_kind(builtin, formal->kind);
-  if (strcmp(formal->kind, "any") != 0) *value = convert_plain(e, *value, at);
+  if (formal_kinds[formal->kind].accepts != is_anything) *value = convert_plain(e, *value, at);
   if (value_is_error(*value)) return false;
-  if (formal->has_fallback && value->kind == VALUE_NONE && !strcmp(formal->fallback, "none"))
-    return true;
-  if (formal_kinds[kind].accepts(*value)) return true;
-  Diagnostic *d =
-      report_error(e, at, "the argument '%s' of '%s' must be %s, found %s", formal->name,
-                   builtin->name, formal_kinds[kind].wanted, value_describe(e->arena, *value));
+  if (formal->may_be_none && value->kind == VALUE_NONE) return true;
+  if (formal_kinds[formal->kind].accepts(*value)) return true;
+  Diagnostic *d = report_error(e, at, "the argument '%s' of '%s' must be %s, found %s",
+                               formal->name, builtin->name, formal_kinds[formal->kind].wanted,
+                               value_describe(e->arena, *value));
   note_signature(d, builtin);
   report_option(e, d, *value);
   return false;
 }
 
-static bool bind_rest(Elaborator *e, const Builtin *builtin, const FormalText *formal,
+static bool bind_rest(Elaborator *e, const Builtin *builtin, const BuiltinFormal *formal,
                       const Arguments *arguments, Bound *bound) {
   bound->rest = ARENA_ARRAY(e->arena, Value, arguments->count);
   bound->rest_spans = ARENA_ARRAY(e->arena, Span, arguments->count);
@@ -202,34 +216,34 @@ static bool bind_rest(Elaborator *e, const Builtin *builtin, const FormalText *f
 
 bool call_bind(Elaborator *e, const Builtin *builtin, const Arguments *arguments, Bound *bound) {
   *bound = (Bound){.builtin = builtin, .call = arguments->call, .expr = arguments->expr};
+  const Signature *signature = signature_of(e, builtin);
   bool fits = true;
-  FormalText formal;
   for (int i = 0; i < arguments->count; i++) {
     const Argument *argument = &arguments->items[i];
     int at = place_argument(e, builtin, argument, i, arguments->count);
     if (at == -2) return false;
     if (at < 0) continue;
     if (bound->given[at]) {
-      read_formal(builtin, at, &formal);
-      report_error(e, argument->span, "the argument '%s' of '%s' is given twice", formal.name,
-                   builtin->name);
+      report_error(e, argument->span, "the argument '%s' of '%s' is given twice",
+                   signature->formals[at].name, builtin->name);
       fits = false;
     }
     bound->given[at] = true;
     bound->values[at] = argument->value;
     bound->spans[at] = argument->span;
   }
-  for (int i = 0; read_formal(builtin, i, &formal); i++) {
-    if (formal.is_variadic) {
-      fits = bind_rest(e, builtin, &formal, arguments, bound) && fits;
+  for (int i = 0; i < signature->count; i++) {
+    const BuiltinFormal *formal = &signature->formals[i];
+    if (formal->is_variadic) {
+      fits = bind_rest(e, builtin, formal, arguments, bound) && fits;
     } else if (bound->given[i]) {
-      fits = check_kind(e, builtin, &formal, &bound->values[i], bound->spans[i]) && fits;
-    } else if (formal.has_fallback) {
-      bound->values[i] = fallback_value(builtin, &formal);
+      fits = check_kind(e, builtin, formal, &bound->values[i], bound->spans[i]) && fits;
+    } else if (formal->has_fallback) {
+      bound->values[i] = formal->fallback;
       bound->spans[i] = arguments->call;
     } else {
       note_signature(report_error(e, arguments->call, "'%s' needs the argument '%s'", builtin->name,
-                                  formal.name),
+                                  formal->name),
                      builtin);
       fits = false;
     }
