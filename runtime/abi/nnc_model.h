@@ -104,7 +104,8 @@ typedef struct nnc_watch {
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
 enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
 
-enum nnc_ranking_kind { NNC_RANKING_AUC, NNC_RANKING_AVERAGE };
+/* Or the overlap, 50 to 95 percent, from which on a found box is right. */
+enum nnc_ranking_kind { NNC_RANKING_AUC, NNC_RANKING_AVERAGE, NNC_RANKING_BOXES };
 
 typedef struct nnc_accumulator {
   const char *name;
@@ -249,6 +250,10 @@ int nnc_generate_text(const struct nnc_options *options);
 struct nnc_report_writer;
 extern const struct nnc_report_writer nnc_report_writer;
 
+/* Average precision of found boxes (train/detections.h): linked only where the model names it. */
+struct nnc_detection_class;
+extern const struct nnc_detection_class nnc_detections;
+
 /* What writes predictions that are pictures (train/predict_files.h): linked only where the model names it. */
 struct nnc_result_writer;
 extern const struct nnc_result_writer nnc_result_pictures;
@@ -312,6 +317,7 @@ typedef struct nnc_model {
    * the labels of number i; finish reads their values after the accumulators. By metric: does it depend on them? */
   int ranking_count;
   const unsigned char *rankings, *metric_is_ranked; /* NULL: there are none */
+  const struct nnc_detection_class *detections;     /* NULL: none of them is of boxes */
 
   /* Scores of classes that losses have, and the true ones: where it is one, the next results of eval and eval_one are the
    * scores, [batch, classes] or of two classes [batch], and the labels. */

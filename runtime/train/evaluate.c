@@ -14,6 +14,7 @@
 #include "data/session_data.h"
 #include "os/message.h"
 #include "os/stop.h"
+#include "train/detections.h"
 
 static bool is_evaluation_set(const char *name) {
   return strcmp(name, "train") != 0 && strcmp(name, "predict") != 0;
@@ -114,6 +115,11 @@ static bool open_rankings(nnc_evaluator *evaluator) {
   for (size_t i = 0; good && i < count; i++) {
     const nnc_tensor *scores = &model->eval.results[2 * i];
     nnc_ranked_set *set = &evaluator->ranked[i];
+    if (model->rankings[i] >= NNC_RANKING_BOXES) {
+      set->boxes = model->detections->open((int64_t)examples, scores, scores + 1);
+      good = set->boxes;
+      continue;
+    }
     set->width = nnc_tensor_elements(scores) / model->eval.batch;
     set->list = calloc(examples * (size_t)set->width + 1, sizeof *set->list);
     set->rows = malloc(
@@ -126,7 +132,9 @@ static bool open_rankings(nnc_evaluator *evaluator) {
 }
 
 static void close_rankings(nnc_evaluator *evaluator) {
-  for (int i = 0; evaluator->ranked && i < evaluator->session->model->ranking_count; i++) {
+  const nnc_model *model = evaluator->session->model;
+  for (int i = 0; evaluator->ranked && i < model->ranking_count; i++) {
+    if (evaluator->ranked[i].boxes) model->detections->close(evaluator->ranked[i].boxes);
     free(evaluator->ranked[i].list);
     free(evaluator->ranked[i].rows);
   }
@@ -135,7 +143,11 @@ static void close_rankings(nnc_evaluator *evaluator) {
 }
 
 static void reset_rankings(nnc_evaluator *evaluator) {
-  for (int i = 0; i < evaluator->session->model->ranking_count; i++) evaluator->ranked[i].count = 0;
+  const nnc_model *model = evaluator->session->model;
+  for (int i = 0; i < model->ranking_count; i++) {
+    evaluator->ranked[i].count = 0;
+    if (evaluator->ranked[i].boxes) model->detections->reset(evaluator->ranked[i].boxes);
+  }
 }
 
 /* What a run has left. */
@@ -144,6 +156,10 @@ static void take_rankings(nnc_evaluator *evaluator, const nnc_entry *entry) {
   for (int i = 0; i < evaluator->session->model->ranking_count; i++) {
     const nnc_tensor *scores = &entry->results[2 * i], *label = &entry->results[2 * i + 1];
     nnc_ranked_set *set = &evaluator->ranked[i];
+    if (set->boxes) {
+      evaluator->session->model->detections->take(set->boxes, device, scores, label);
+      continue;
+    }
     int64_t elements = nnc_tensor_elements(scores);
     char *labels = set->rows + nnc_tensor_bytes(scores);
     nnc_device_read(device, scores, 0, elements, set->rows);
@@ -157,7 +173,12 @@ static void take_rankings(nnc_evaluator *evaluator, const nnc_entry *entry) {
 static void finish_rankings(nnc_evaluator *evaluator) {
   const nnc_model *model = evaluator->session->model;
   for (int i = 0; i < model->ranking_count; i++) {
-    nnc_ranking ranking = nnc_rank(evaluator->ranked[i].list, evaluator->ranked[i].count);
+    const nnc_ranked_set *set = &evaluator->ranked[i];
+    if (set->boxes) {
+      evaluator->rankings[i] = model->detections->finish(set->boxes, model->rankings[i]);
+      continue;
+    }
+    nnc_ranking ranking = nnc_rank(set->list, set->count);
     evaluator->rankings[i] = model->rankings[i] == NNC_RANKING_AUC ? ranking.auc : ranking.average;
   }
 }

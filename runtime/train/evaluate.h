@@ -18,6 +18,7 @@ typedef struct nnc_ranked_set {
   nnc_ranked *list;
   int64_t count, width; /* of an example: how many */
   char *rows;           /* of a batch, as the device has them */
+  void *boxes;          /* of the model's class of detections instead; NULL: none */
 } nnc_ranked_set;
 
 typedef struct nnc_evaluator {

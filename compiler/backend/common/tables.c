@@ -2,6 +2,7 @@
 #include "backend/common/emitter.h"
 #include "backend/common/c.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "ops/limits.h"
 #include "ops/op.h"
@@ -435,6 +436,12 @@ static const char *class_input(const Module *module) {
   return NULL;
 }
 
+/* Of a ranking of boxes: its overlap in percent, 0 for all; else -1. */
+static int ranked_percent(const char *name) {
+  const char *boxes = MODULE_RANKING "boxes";
+  return strncmp(name, boxes, strlen(boxes)) == 0 ? atoi(name + strlen(boxes)) : -1;
+}
+
 /* Metrics of the order of a set, and which of the reported metrics depend on them. */
 static void emit_rankings(Emitter *emitter) {
   const Module *module = emitter->program->module;
@@ -443,8 +450,14 @@ static void emit_rankings(Emitter *emitter) {
   module_rankings(arena, module, &names);
   if (!open_table(emitter, "unsigned char", "rankings", names.count)) return;
   for (int i = 0; i < names.count; i++) {
+    int percent = ranked_percent(names.items[i]);
     bool is_auc = strncmp(names.items[i] + strlen(MODULE_RANKING), "auc:", 4) == 0;
-    code_line(&emitter->code, "%s,", is_auc ? "NNC_RANKING_AUC" : "NNC_RANKING_AVERAGE");
+    if (percent > 0) code_line(&emitter->code, "%d,", percent);
+    else
+      code_line(&emitter->code, "%s,",
+                percent == 0 ? "NNC_RANKING_BOXES"
+                : is_auc     ? "NNC_RANKING_AUC"
+                             : "NNC_RANKING_AVERAGE");
   }
   code_close_list(&emitter->code);
   open_table(emitter, "unsigned char", "metric_is_ranked", module->metrics.count);
@@ -503,6 +516,12 @@ static void emit_saves(Code *code, const RunConfig *run) {
 static void emit_parts(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
+  RankingNames rankings = {0};
+  module_rankings(emitter->arena, module, &rankings);
+  bool ranks_boxes = false;
+  for (int i = 0; i < rankings.count; i++)
+    ranks_boxes = ranks_boxes || ranked_percent(rankings.items[i]) >= 0;
+  if (ranks_boxes) code_line(code, ".detections = &nnc_detections,");
   if (module->entries[ENTRY_GENERATE]) code_line(code, ".generate_text = nnc_generate_text,");
   if (emitter->options->has_report) code_line(code, ".report = &nnc_report_writer,");
   if (predicts_pictures(module)) code_line(code, ".pictures = &nnc_result_pictures,");

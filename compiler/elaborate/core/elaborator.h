@@ -74,7 +74,7 @@ typedef struct Classified {
   bool is_own; /* said by the program itself, not by a loss of the library */
 } Classified;
 
-/* What the examples of a set are ordered by, and whether each is true: rows of results. */
+/* What the examples of a set are ordered by, and whether each is true: rows of results. Or found boxes and true ones. */
 typedef struct Ranked {
   const char *name; /* MODULE_RANKING */
   Node *scores, *label;
