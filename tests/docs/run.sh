@@ -211,7 +211,7 @@ for page in README.md docs/*.md models/README.md; do
     [[ $link == *"#"* ]] && anchor=${link#*#}
     file=$(dirname "$page")/$target; [ -z "$target" ] && file=$page
     if [ ! -e "$file" ]; then fail "$page links to $target, which is not there"
-    elif [ -n "$anchor" ] && ! anchors "$file" | grep -qx -- "$anchor"; then fail "$page links to $link, a heading that $file has not"
+    elif [ -n "$anchor" ] && ! grep -qx -- "$anchor" <<<"$(anchors "$file")"; then fail "$page links to $link, a heading that $file has not"
     else ok; fi
   done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -v '^https\?:' | sort -u)
 done
