@@ -45,7 +45,7 @@ static int fail_unfed(const Opening *opening, const char *input) {
 bool data_stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
                       const DataField *field) {
   if (!stage->fit || !field->input) return false;
-  return data_call_names(call, field->name, NULL);
+  return data_call_names(call, field->name);
 }
 
 /* The value stages of a field are those of the training set. */
@@ -94,26 +94,7 @@ static int bind_input(Opening *opening, nnc_data *data, int input) {
 
 /* --- check the calls ------------------------------------------------------------------------- */
 
-/* A value stage outside `train` says again what `train` says. */
-static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
-                          const nnc_call *call) {
-  for (int f = 0; f < pipeline->field_count; f++) {
-    bool found = false;
-    if (!data_call_names(call, pipeline->fields[f], NULL)) continue;
-    const nnc_pipeline *train = data_value_stages(opening, pipeline->fields[f]);
-    for (int c = 1; train && c < train->call_count; c++)
-      if (train->calls[c].stage == call->stage)
-        found |= data_call_names(&train->calls[c], pipeline->fields[f], NULL);
-    if (!found)
-      return data_fail_call(
-          &opening->context,
-          "%s(%s) takes its values from the training set, but data train does not "
-          "state it for %s",
-          call->function, pipeline->fields[f], pipeline->fields[f]);
-  }
-  return 0;
-}
-
+/* That calls name fields of their line, and what `train` states of them, nnc check has seen. */
 static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
   DataContext *context = &opening->context;
   const struct nnc_source_class *source = pipeline->calls[0].source;
@@ -128,13 +109,6 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
       return data_fail_call(context, "%s acts on %s, which %s does not give", call->function,
                             data_kind_text(stage->acts_on), source->name);
     if (data_check_arguments(context, stage->formals, stage->names_fields) < 0) return -1;
-    if (!stage->fit) continue;
-    bool names_none;
-    data_call_names(call, "", &names_none);
-    if (names_none)
-      return data_fail_call(context, "%s needs the names of its fields", call->function);
-    if (data_check_fields(context, pipeline) < 0 || check_repeated(opening, pipeline, call) < 0)
-      return -1;
   }
   return 0;
 }

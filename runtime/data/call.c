@@ -101,47 +101,16 @@ int data_check_arguments(const DataContext *context, const char *const *formals,
 }
 
 /* Fields may be given one by one or in a list. */
-static bool value_names(const nnc_value *value, const char *field, int *names) {
-  if (value->kind == NNC_LIST) {
-    bool found = false;
-    for (int i = 0; i < value->count; i++) found |= value_names(&value->items[i], field, names);
-    return found;
-  }
-  if (value->kind != NNC_FIELD && value->kind != NNC_STRING) return false;
-  ++*names;
-  return strcmp(value->string, field) == 0;
+static bool value_names(const nnc_value *value, const char *field) {
+  bool is_field = value->kind == NNC_FIELD || value->kind == NNC_STRING;
+  if (value->kind != NNC_LIST) return is_field && strcmp(value->string, field) == 0;
+  for (int i = 0; i < value->count; i++)
+    if (value_names(&value->items[i], field)) return true;
+  return false;
 }
 
-bool data_call_names(const nnc_call *call, const char *field, bool *names_none) {
-  int names = 0;
-  bool found = false;
+bool data_call_names(const nnc_call *call, const char *field) {
   for (int i = 0; i < call->argument_count; i++)
-    if (!*call->arguments[i].name) found |= value_names(&call->arguments[i].value, field, &names);
-  if (names_none) *names_none = names == 0;
-  return found;
-}
-
-static int check_field_value(const DataContext *context, const nnc_pipeline *pipeline,
-                             const nnc_value *value) {
-  if (value->kind == NNC_LIST) {
-    for (int i = 0; i < value->count; i++)
-      if (check_field_value(context, pipeline, &value->items[i]) < 0) return -1;
-    return 0;
-  }
-  if (value->kind != NNC_FIELD && value->kind != NNC_STRING)
-    return data_fail_call(context, "%s takes names of fields", context->call->function);
-  for (int i = 0; i < pipeline->field_count; i++)
-    if (strcmp(pipeline->fields[i], value->string) == 0) return 0;
-  const char *near = nnc_nearest(value->string, pipeline->field_count, pipeline->fields);
-  return data_fail_call(context, "%s: there is no field '%s' here%s%s%s", context->call->function,
-                        value->string, near ? "; did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
-}
-
-int data_check_fields(const DataContext *context, const nnc_pipeline *pipeline) {
-  for (int i = 0; i < context->call->argument_count; i++) {
-    const nnc_argument *argument = &context->call->arguments[i];
-    if (!*argument->name && check_field_value(context, pipeline, &argument->value) < 0) return -1;
-  }
-  return 0;
+    if (!*call->arguments[i].name && value_names(&call->arguments[i].value, field)) return true;
+  return false;
 }

@@ -41,9 +41,7 @@ int data_argument_number(const DataContext *context, const char *const *formals,
                          double least, double most, double *number);
 /* Every argument has a formal's name or, with `has_list`, none. */
 int data_check_arguments(const DataContext *context, const char *const *formals, bool has_list);
-/* Does the stage's call name this field?  *names_none: it names no field at all; may be NULL. */
-bool data_call_names(const nnc_call *call, const char *field, bool *names_none);
-/* Every field that the call names is one of the pipeline's. */
-int data_check_fields(const DataContext *context, const nnc_pipeline *pipeline);
+/* Does the stage's call name this field? */
+bool data_call_names(const nnc_call *call, const char *field);
 
 #endif

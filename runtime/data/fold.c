@@ -8,7 +8,7 @@
 #include "data/table.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"number", "of", "seed", "by", NULL};
+static const char *const formals[] = {"number", "of", "seed", "by", "group", NULL};
 
 static int rows(const DataContext *context, DataTable *table) {
   double number = 0, of = 5, seed = 0;
@@ -24,8 +24,8 @@ static int rows(const DataContext *context, DataTable *table) {
                    .leaves_out = strcmp(context->set, "train") == 0,
                    .seed = (uint64_t)seed,
                    .first = number,
-                   .second = of,
-                   .by = data_part_by(context, formals)};
+                   .second = of};
+  data_part_fields(context, formals, &part);
   return data_choose_part(context, table, &part);
 }
 

@@ -55,7 +55,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
 }
 
 static bool is_named(const DataContext *context, const DataField *field) {
-  return field->input && data_call_names(context->call, field->name, NULL);
+  return field->input && data_call_names(context->call, field->name);
 }
 
 static int expect(const DataContext *context, DataTable *table) {

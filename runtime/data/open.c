@@ -278,7 +278,7 @@ static int load_all(Opening *opening, nnc_data *data) {
 static bool states_scores(const nnc_pipeline *pipeline, const char *field) {
   for (int c = 1; c < pipeline->call_count; c++)
     if (strcmp(pipeline->calls[c].function, "standardize") == 0 &&
-        data_call_names(&pipeline->calls[c], field, NULL))
+        data_call_names(&pipeline->calls[c], field))
       return true;
   return false;
 }

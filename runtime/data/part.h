@@ -10,13 +10,14 @@ typedef struct DataPart {
   uint64_t seed;
   double first, second; /* the stage's own numbers, for messages */
   const char *by;       /* a field of which each part has the same share of every value; NULL */
+  const char *group;    /* a field of whose values each is in one part alone; NULL */
 } DataPart;
 
 /* What is chosen stays in its order. A bound is rounded to the same row in every set, so adjoining parts are
  * disjoint and together complete. */
 int data_choose_part(const DataContext *context, DataTable *table, const DataPart *part);
 
-/* The argument `by`; NULL where there is none. */
-const char *data_part_by(const DataContext *context, const char *const *formals);
+/* Fills the arguments `by` and `group`. */
+void data_part_fields(const DataContext *context, const char *const *formals, DataPart *part);
 
 #endif

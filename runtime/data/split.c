@@ -6,11 +6,12 @@
 #include "data/table.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"from", "to", "seed", "by", NULL};
+static const char *const formals[] = {"from", "to", "seed", "by", "group", NULL};
 
 static int rows(const DataContext *context, DataTable *table) {
   double seed = 0;
-  DataPart part = {.to = 1, .by = data_part_by(context, formals)};
+  DataPart part = {.to = 1};
+  data_part_fields(context, formals, &part);
   if (data_argument_number(context, formals, "from", 0, 1, &part.from) < 0 ||
       data_argument_number(context, formals, "to", 0, 1, &part.to) < 0 ||
       data_argument_number(context, formals, "seed", 0, 0x1p53, &seed) < 0)

@@ -104,6 +104,49 @@ static void test_parts_by_class(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* The rows of a group are in one part, and all parts together are all rows. */
+static void test_groups_stay_together(void **state) {
+  (void)state;
+  enum { COUNT = 200, GROUPS = 41, PARTS = 4 };
+  char text[COUNT * 12], *at = text;
+  for (int row = 0; row < COUNT; row++) at += sprintf(at, "%d,g%d\n", row, row * row % GROUPS);
+  write_text("groups.csv", text);
+#define GROUPED(stage_name, ...)                                                                   \
+  PIPELINE(FIELDS("x", "g"), SOURCE(csv, ARG("file", STR("groups.csv")), ARG("header", TRUTH(0))), \
+           STAGE(hash, ARG("", NAME("g")), ARG("buckets", NUM(1 << 30))),                          \
+           STAGE(stage_name, __VA_ARGS__, ARG("group", NAME("g"))))
+#define PART(from_part, to_part)                                                                   \
+  GROUPED(split, ARG("from", NUM(from_part)), ARG("to", NUM(to_part)), ARG("seed", NUM(4)))
+#define FOLD(k) GROUPED(fold, ARG("number", NUM(k)), ARG("of", NUM(PARTS)))
+  const nnc_model models[] = {MODEL(1, SET("train", PART(0, 0.5)), SET("a", PART(0.5, 0.7)),
+                                    SET("b", PART(0.7, 0.9)), SET("c", PART(0.9, 1))),
+                              MODEL(1, SET("train", FOLD(0)), SET("a", FOLD(0)), SET("b", FOLD(1)),
+                                    SET("c", FOLD(2)), SET("d", FOLD(3)))};
+  static const double shares[2][5] = {{0.5, 0.2, 0.2, 0.1}, {0, 0.25, 0.25, 0.25, 0.25}};
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1), INPUT("g", NNC_I32, 1));
+  for (int m = 0; m < 2; m++) {
+    int part_of[GROUPS] = {0}, seen[COUNT] = {0};
+    nnc_fitted fitted = {0};
+    for (int s = 0; s < models[m].data_set_count; s++) {
+      nnc_data *data = open_well(&models[m], models[m].data_sets[s].name, &entry, &fitted);
+      int64_t count = nnc_data_examples(data);
+      double share = shares[m][s] > 0 ? shares[m][s] : 1 - 1.0 / PARTS;
+      assert_true(fabs((double)count / COUNT - share) < 0.08); /* a group has up to 12 rows */
+      for (int64_t i = 0; i < count && shares[m][s] > 0; i++) {
+        int32_t x, g;
+        read_well(data, i, 1, (void *[]){&x, &g});
+        int *its = &part_of[x * x % GROUPS];
+        if (*its == 0) *its = s + 1;
+        assert_int_equal(*its, s + 1);
+        seen[x]++;
+      }
+      nnc_data_close(data);
+    }
+    for (int i = 0; i < COUNT; i++) assert_int_equal(seen[i], 1);
+    nnc_fitted_free(&fitted);
+  }
+}
+
 /* How often each row and class is read in the epoch. */
 static void count_epoch(nnc_loader *loader, int seen[ROWS], int classes[CLASSES], int32_t *order) {
   int32_t x[10], label[10];
@@ -379,6 +422,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_folds),
       cmocka_unit_test(test_parts_by_class),
+      cmocka_unit_test(test_groups_stay_together),
       cmocka_unit_test(test_sampling),
       cmocka_unit_test(test_wrong_choices),
       cmocka_unit_test(test_windows),

@@ -406,16 +406,17 @@ const Builtin builtins_words[] = {
            "target [2 words + 2, bits], mask [2 words + 2, 1]  (Graves et al. 2014)."
            " Example: data test { source, target, mask = copy_task(6, 8) }"),
 
-    STAGE("split", "split(from, to, seed = 0, by = FIELD)",
+    STAGE("split", "split(from, to, seed = 0, by = FIELD, group = FIELD)",
           "The part [from, to) of a fixed random permutation of the rows; with `by` each part has "
-          "the "
-          "same share of every value of the field."
+          "the same share of every value of the field, with `group` all rows of each value are in "
+          "one "
+          "part."
           " Example: data test { x = npy(\"x.npy\") | split(0.8, 1) }"),
     STAGE(
-        "fold", "fold(number, of = 5, seed = 0, by = FIELD)",
+        "fold", "fold(number, of = 5, seed = 0, by = FIELD, group = FIELD)",
         "Cross-validation: the rows are cut into `of` random parts; data train takes all but the "
         "one of that number, every other set that one. With `by` each has the same share of every "
-        "value of the field."
+        "value of the field, with `group` all rows of each value are in one."
         " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") | fold(0, of = 10) }"),
     STAGE("balance", "balance(FIELD)",
           "In data train: all values of the field, as classes, are read equally often."

@@ -117,11 +117,12 @@ enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
 
 static const DataWord stages[] = {
     {"split",
-     {ANY("from", NUMBER | NEEDED), ANY("to", NUMBER | NEEDED), SEED, ANY("by", FIELD)},
+     {ANY("from", NUMBER | NEEDED), ANY("to", NUMBER | NEEDED), SEED, ANY("by", FIELD),
+      ANY("group", FIELD)},
      {0}},
     {"fold",
      {WITHIN("number", WHOLE | NEEDED, 0, 999), WITHIN("of", WHOLE, 2, 1000), SEED,
-      ANY("by", FIELD)},
+      ANY("by", FIELD), ANY("group", FIELD)},
      {0}},
     {"balance", {ANY("field", FIELD | NEEDED)}, {0}},
     {"weigh", {ANY("field", FIELD | NEEDED)}, {0}},

@@ -1,4 +1,4 @@
-/* Stages that look at the values of a field: split and fold with `by`, balance and weigh. The field must be
+/* Stages that look at the values of a field: split and fold with `by` or `group`, balance and weigh. The field must be
  * there to be looked at; how often examples are read is said for training alone, and once. */
 #include <string.h>
 #include "elaborate/core/report.h"
@@ -119,7 +119,14 @@ void data_check_choices(Elaborator *e, const DataSet *set) {
       if (is_call(call, "fold")) check_fold(e, call);
       if (is_call(call, "window")) check_window(e, set, pipeline, call);
       if (samples(call)) check_sampling(e, set, call, &first);
+      const DataArgument *group = data_find_argument(call, "group");
       if (by) check_field(e, pipeline, call, by->value.string);
+      if (group) check_field(e, pipeline, call, group->value.string);
+      if (by && group)
+        report_error(e, call->span,
+                     "'%s' takes 'by' or 'group': rows of one group stay together, whatever else "
+                     "they have",
+                     call->function);
     }
   }
 }

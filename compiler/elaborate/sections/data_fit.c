@@ -249,6 +249,8 @@ const DataCall *data_next_choice(const DataPipeline *pipeline, int *at) {
 bool data_same_choice(const DataCall *a, const DataCall *b) {
   if (!a || !b || a->function != b->function) return a == b;
   const DataArgument *by = data_find_argument(a, "by"), *its = data_find_argument(b, "by");
+  const DataArgument *group = data_find_argument(a, "group");
+  const DataArgument *others = data_find_argument(b, "group");
   return data_argument_number(a, "from", 0) == data_argument_number(b, "from", 0) &&
          data_argument_number(a, "to", 1) == data_argument_number(b, "to", 1) &&
          data_argument_number(a, "past", 0) == data_argument_number(b, "past", 0) &&
@@ -257,7 +259,8 @@ bool data_same_choice(const DataCall *a, const DataCall *b) {
          data_argument_number(a, "number", 0) == data_argument_number(b, "number", 0) &&
          data_argument_number(a, "of", 5) == data_argument_number(b, "of", 5) &&
          data_argument_number(a, "seed", 0) == data_argument_number(b, "seed", 0) &&
-         (by ? by->value.string : NULL) == (its ? its->value.string : NULL);
+         (by ? by->value.string : NULL) == (its ? its->value.string : NULL) &&
+         (group ? group->value.string : NULL) == (others ? others->value.string : NULL);
 }
 
 /* The first choice of rows in which two lines differ: of `a`, where it has one. */

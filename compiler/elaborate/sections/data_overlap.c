@@ -34,12 +34,22 @@ static bool reads_same(const DataCall *a, const DataCall *b) {
 typedef struct Part {
   const DataCall *call; /* NULL: there is no further choice */
   double from, to, seed;
+  const char *by, *group; /* fields that say which rows belong to a part; NULL */
 } Part;
 
+static const char *field_of(const DataCall *call, const char *name) {
+  const DataArgument *argument = data_find_argument(call, name);
+  return argument ? argument->value.string : NULL;
+}
+
 static Part make_part(const DataCall *call) {
-  if (!call) return (Part){NULL, 0, 1, 0};
-  return (Part){call, data_argument_number(call, "from", 0), data_argument_number(call, "to", 1),
-                data_argument_number(call, "seed", 0)};
+  if (!call) return (Part){.to = 1};
+  return (Part){call,
+                data_argument_number(call, "from", 0),
+                data_argument_number(call, "to", 1),
+                data_argument_number(call, "seed", 0),
+                field_of(call, "by"),
+                field_of(call, "group")};
 }
 
 static bool is_whole(const Part *part) { return part->from <= 0 && part->to >= 1; }
@@ -65,10 +75,11 @@ static Diagnostic *report(Elaborator *e, const Pair *pair, const Part *x, const 
 static bool judge(Elaborator *e, const Pair *pair, Part x, Part y) {
   if (is_whole(&x) && is_whole(&y)) return false;
   bool is_one_whole = is_whole(&x) || is_whole(&y);
-  if (!is_one_whole && x.seed != y.seed) {
+  bool is_alike = x.seed == y.seed && x.by == y.by && x.group == y.group;
+  if (!is_one_whole && !is_alike) {
     Diagnostic *d = report(e, pair, &x, &y, pair->trains,
                            "have parts of different permutations of one source: rows are in both");
-    diag_help(d, "with the same seed, parts that do not overlap share no row");
+    diag_help(d, "with the same seed, by and group, parts that do not overlap share no row");
     return true;
   }
   double from = fmax(x.from, y.from), to = fmin(x.to, y.to);
@@ -94,7 +105,7 @@ static bool is_fold(const DataCall *call) { return call && !strcmp(call->functio
 /* Training takes all folds but one; other sets that one. Only the same one is in no two of them. */
 static bool judge_folds(Elaborator *e, const Pair *pair, const DataCall *x, const DataCall *y) {
   if (!pair->trains) return false;
-  Part a = {x, 0, 1, 0}, b = {y, 0, 1, 0};
+  Part a = {.call = x, .to = 1}, b = {.call = y, .to = 1};
   Diagnostic *d =
       report(e, pair, &a, &b, true, "have folds that are not the same: rows are in both");
   diag_help(
