@@ -42,6 +42,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
         data_scratch_take(visit->scratch, DATA_BUFFER_ROW, (size_t)stored.width + 1);
     if (!copy) return data_fail_memory(context, field->file, stored.width);
     if (rows->read(context, table, &stored, visit, copy) < 0) return -1;
+    data_scratch_mark(visit->scratch, NNC_DATA_READING);
     bytes = copy;
   }
   PictureFile picture = {.context = context,

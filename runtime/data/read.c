@@ -21,6 +21,7 @@
 #include "data/visit.h"
 #include "data/workers.h"
 #include "os/assert.h"
+#include "os/buffer.h"
 #include "nnc_half.h"
 
 static void copy_values(const DataField *field, int64_t first, int64_t count, char *target) {
@@ -58,6 +59,7 @@ typedef struct Making {
   const DataExamples *examples;
   const DataVisit *visit;
   char *target;
+  int64_t at_once; /* rows that a thread makes before it asks for more */
   pthread_mutex_t mutex;
   int64_t failed; /* least index of an example that failed; -1 */
   char *message;
@@ -121,8 +123,7 @@ static void note_failure(Making *making, int64_t index, bool skips, const char *
 }
 
 /* What is made stands at the end of the target's row. */
-static void make_row(void *state, int64_t index, DataScratch *scratch) {
-  Making *making = state;
+static void make_row(Making *making, int64_t index, DataScratch *scratch) {
   const DataField *field = making->field;
   char message[NNC_MESSAGE];
   DataContext context = {
@@ -131,7 +132,6 @@ static void make_row(void *state, int64_t index, DataScratch *scratch) {
   visit.row = data_row_of(making->table, making->examples, index);
   visit.scratch = scratch;
   visit.is_index = making->limit > 0;
-  data_scratch_begin(scratch);
   int to = field->input->dtype;
   NNC_ASSERT(visit.row >= 0 && visit.row < making->table->rows);
   int64_t row_bytes = field->width * nnc_dtype_size(to);
@@ -142,9 +142,23 @@ static void make_row(void *state, int64_t index, DataScratch *scratch) {
   bool is_made = make(&context, making->table, field, &visit, bytes) == 0;
   bool good = is_made && check_row(&context, making, visit.row, bytes) == 0;
   if (good && field->dtype != to) widen_bytes(bytes, to, row, field->width);
-  data_scratch_mark(scratch, NNC_DATA_CONVERTING);
-  data_scratch_end(scratch);
   if (!good) note_failure(making, index, !is_made && making->skips, message);
+}
+
+/* Rows that are small are made so many at a time, since asking for a row and for the time costs as much. */
+static int64_t rows_at_once(const DataField *field) {
+  enum { MANY = NNC_BUFFER(32, 2) };
+  return field->is_picture || !(field->disk || field->values) ? 1 : MANY;
+}
+
+static void make_rows(void *state, int64_t piece, DataScratch *scratch) {
+  Making *making = state;
+  int64_t first = piece * making->at_once, end = first + making->at_once;
+  if (end > making->examples->count) end = making->examples->count;
+  data_scratch_begin(scratch);
+  for (int64_t i = first; i < end; i++) make_row(making, i, scratch);
+  data_scratch_mark(scratch, making->at_once > 1 ? NNC_DATA_READING : NNC_DATA_CONVERTING);
+  data_scratch_end(scratch, end - first);
 }
 
 static const DataTable *table_of(const nnc_data *data, const DataField *field) {
@@ -178,11 +192,13 @@ static int make_field(const Filling *filling, int input, const DataExamples *exa
                    .examples = examples,
                    .visit = filling->visit,
                    .target = target,
+                   .at_once = rows_at_once(field),
                    .mutex = PTHREAD_MUTEX_INITIALIZER,
                    .failed = -1,
                    .message = filling->message,
                    .skips = data->skipped && table->source->skips && table->source->skips(table)};
-  data_workers_run(data->workers, examples->count, &making, make_row);
+  data_workers_run(data->workers, (examples->count + making.at_once - 1) / making.at_once, &making,
+                   make_rows);
   *reasons = making.reasons;
   return making.failed < 0 ? 0 : -1;
 }

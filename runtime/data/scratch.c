@@ -31,8 +31,8 @@ void data_scratch_mark(DataScratch *scratch, enum nnc_data_work work) {
   scratch->since = now;
 }
 
-void data_scratch_end(DataScratch *scratch) {
-  add(&scratch->rows, 1);
+void data_scratch_end(DataScratch *scratch, int64_t rows) {
+  add(&scratch->rows, rows);
   for (int b = 0; b < DATA_BUFFER_COUNT; b++) {
     if (scratch->buffers[b].size <= KEPT) continue;
     free(scratch->buffers[b].bytes);

@@ -35,10 +35,10 @@ typedef struct DataScratch {
 /* The buffer, with room for `size` bytes, aligned for any type; what it held is lost. NULL when
  * there is no memory. */
 void *data_scratch_take(DataScratch *scratch, enum DataBuffer buffer, size_t size);
-/* A row begins; the time since the last call was for this kind of work; the row is done. */
+/* Rows begin; the time since the last call was for this kind of work; so many rows are done. */
 void data_scratch_begin(DataScratch *scratch);
 void data_scratch_mark(DataScratch *scratch, enum nnc_data_work work);
-void data_scratch_end(DataScratch *scratch);
+void data_scratch_end(DataScratch *scratch, int64_t rows);
 void data_scratch_free(DataScratch *scratch);
 
 #endif

@@ -34,6 +34,8 @@
 
 static const char *const formals[] = {"files", "members", "workers", "on_error", NULL};
 
+/* Archives that stay open, at most; the others are opened for each read. */
+enum { MOST_OPEN = NNC_BUFFER(128, 1) };
 enum { FIRST_EXAMPLES = NNC_BUFFER(256, 1), CLASS_BYTES = 64 };
 
 /* Where a member lies. */
@@ -54,6 +56,8 @@ typedef struct Take {
 typedef struct Shards {
   PictureFiles pictures; /* the first, as of other pictures; its names are those of the examples */
   PictureNames shards;   /* as they are opened */
+  int descriptors[MOST_OPEN]; /* of the first of them */
+  int open;
   int take_count;
   Take *takes;
   int64_t count, capacity; /* of examples */
@@ -187,6 +191,10 @@ static int read_shard(const DataContext *context, Shards *shards, const char *na
   if (result == 0) result = data_tar_open(context, file, &tar);
   if (result == 0) {
     result = read_members(&tar, shards);
+    int kept = shards->open < MOST_OPEN ? fcntl(tar.descriptor, F_DUPFD_CLOEXEC, 0) : -1;
+    if (kept >= 0 && shards->open == shards->shards.count - 1)
+      shards->descriptors[shards->open++] = kept;
+    else if (kept >= 0) close(kept);
     data_tar_close(&tar);
   }
   data_file_close(file);
@@ -287,6 +295,7 @@ static void close_shards(DataTable *table) {
   }
   if (shards) {
     free(shards->takes);
+    for (int i = 0; i < shards->open; i++) close(shards->descriptors[i]);
     data_picture_free_names(&shards->shards);
   }
   data_picture_close(table);
@@ -298,7 +307,8 @@ static void close_shards(DataTable *table) {
 static unsigned char *read_member(const DataContext *context, const Shards *shards,
                                   const Member *member, DataScratch *scratch) {
   const char *name = shards->shards.items[member->shard];
-  int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+  bool is_open = member->shard < shards->open;
+  int descriptor = is_open ? shards->descriptors[member->shard] : open(name, O_RDONLY | O_CLOEXEC);
   unsigned char *bytes = NULL;
   if (descriptor < 0) {
     data_fail(context, "cannot open %s: %s", name, strerror(errno));
@@ -307,7 +317,7 @@ static unsigned char *read_member(const DataContext *context, const Shards *shar
   bytes = data_scratch_take(scratch, DATA_BUFFER_FILE, (size_t)member->bytes + 1);
   if (!bytes) data_fail_memory(context, name, member->bytes);
   else if (read_bytes(context, descriptor, name, member, bytes) < 0) bytes = NULL;
-  close(descriptor);
+  if (!is_open) close(descriptor);
   data_scratch_mark(scratch, NNC_DATA_READING);
   return bytes;
 }
