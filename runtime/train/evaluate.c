@@ -132,7 +132,8 @@ static bool open_rankings(nnc_evaluator *evaluator) {
 }
 
 static void close_rankings(nnc_evaluator *evaluator) {
-  const nnc_model *model = evaluator->session->model;
+  /* without a session where opening failed before */
+  const nnc_model *model = evaluator->ranked ? evaluator->session->model : NULL;
   for (int i = 0; evaluator->ranked && i < model->ranking_count; i++) {
     if (evaluator->ranked[i].boxes) model->detections->close(evaluator->ranked[i].boxes);
     free(evaluator->ranked[i].list);
