@@ -1,13 +1,13 @@
-"""predict --npy and --png: arrays as NumPy reads them against the lines that are printed, pictures against their numbers, by zlib
-alone and by libpng, which reads them for another program.  Usage: files.py BUILD WORK"""
+"""predict --npy and --png: arrays against the lines that are printed, pictures against their numbers, by zlib alone and by libpng,
+which reads them for another program.  Usage: files.py BUILD WORK"""
+import ast
 import json
+import math
 import os
 import struct
 import subprocess
 import sys
 import zlib
-
-import numpy as np
 
 build, work = sys.argv[1:]
 os.chdir(work)
@@ -41,8 +41,29 @@ def refused(*words, status=1):
     return run(*words, status=status).stderr
 
 
+def flat(value):
+    return [x for item in value for x in flat(item)] if isinstance(value, list) else [value]
+
+
+def shape_of(value):
+    return [len(value)] + (shape_of(value[0]) if value else []) if isinstance(value, list) else []
+
+
+def load(path):
+    """Type, shape and numbers of a .npy file."""
+    data = open(path, "rb").read()
+    assert data[:8] == b"\x93NUMPY\x01\x00" and len(data[:10]) == 10
+    length = struct.unpack("<H", data[8:10])[0]
+    head = ast.literal_eval(data[10:10 + length].decode())
+    assert (10 + length) % 64 == 0 and data[9 + length:10 + length] == b"\n" and head["fortran_order"] is False
+    kind = {"<f4": "f", "<f8": "d", "<f2": "e", "<i4": "i", "<i8": "q", "|u1": "B", "|b1": "?"}[head["descr"]]
+    count = math.prod(head["shape"])
+    assert len(data) == 10 + length + count * struct.calcsize(kind), "no byte more"
+    return head["descr"], list(head["shape"]), list(struct.unpack(f"<{count}{kind}", data[10 + length:]))
+
+
 def pixels(path):
-    """Rows without a filter alone."""
+    """Channel by channel; rows without a filter alone."""
     data, at, packed = open(path, "rb").read(), 8, b""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     while at < len(data):
@@ -54,17 +75,30 @@ def pixels(path):
             assert bits == 8 and rest == [0, 0, 0]
         packed += body if kind == b"IDAT" else b""
         at += 12 + length
-    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, -1)
-    assert (rows[:, 0] == 0).all() and kind == b"IEND"
-    return rows[:, 1:].reshape(height, width, {0: 1, 2: 3, 6: 4}[color]).transpose(2, 0, 1)
+    channels = {0: 1, 2: 3, 6: 4}[color]
+    raw, stride = zlib.decompress(packed), channels * width + 1
+    rows = [raw[y * stride:(y + 1) * stride] for y in range(height)]
+    assert all(row[0] == 0 for row in rows) and kind == b"IEND" and len(raw) == stride * height
+    return [row[1 + x * channels + c] for c in range(channels) for row in rows for x in range(width)]
 
 
-def shades(values):
-    if values.dtype == bool:
-        return values * np.uint8(255)
-    if values.dtype.kind == "i":
-        return values.astype(np.uint8)
-    return np.floor(np.clip(np.nan_to_num(values.astype(np.float64)), 0, 1) * 255 + 0.5).astype(np.uint8)
+def shades(kind, values):
+    if kind in ("|b1", "<i4"):
+        return [255 * v if kind == "|b1" else v for v in values]
+    return [0 if math.isnan(v) else math.floor(255 * min(max(v, 0), 1) + 0.5) for v in values]
+
+
+def example(name, i):
+    kind, shape, values = arrays[name]
+    size = math.prod(shape[1:])
+    return shades(kind, values[i * size:(i + 1) * size])
+
+
+def is_shortest(text):
+    """Whether no shorter decimal reads back as the same float; %g drops zeros, so six digits are as short."""
+    as_float = lambda value: struct.pack("<f", float(value))
+    digits = len(text.lstrip("-").split("e")[0].replace(".", "").strip("0"))
+    return digits <= 6 or as_float(f"{float(text):.{digits - 1}g}") != as_float(text)
 
 
 # ---- arrays ----
@@ -73,25 +107,22 @@ lines = [json.loads(line) for line in run("./draws", "predict", "--count", "7").
 assert run("./draws", "predict", "--count", "7", "--npy", "a/arrays").stdout == ""
 types = {"picture": "<f4", "grey": "<f8", "cut": "<f4", "rgba": "<f4", "mask": "<i4", "truth": "|b1", "half": "<f2",
          "whole": "<i8", "number": "<f4", "wide": "<f4", "bad": "<f4", "large": "<i4"}
-arrays = {name: np.load(f"a/arrays/{name}.npy") for name in types}
+arrays = {name: load(f"a/arrays/{name}.npy") for name in types}
 assert sorted(os.listdir("a/arrays")) == sorted(name + ".npy" for name in types)
-for name, array in arrays.items():
-    printed = np.array([line[name] for line in lines])
-    printed = printed.astype(np.float64) if array.dtype.kind == "f" else printed
-    assert array.dtype.str == types[name] and array.shape == printed.shape, name
-    assert np.array_equal(array, printed.astype(array.dtype), equal_nan=array.dtype.kind == "f"), name
-assert np.isnan(arrays["bad"]).any()
+for name, (kind, shape, values) in arrays.items():
+    printed = [line[name] for line in lines]
+    assert kind == types[name] and shape == shape_of(printed), name
+    code = {"<f4": "f", "<f2": "e", "<f8": "d", "<i8": "q", "<i4": "i", "|b1": "?"}[kind]
+    exact = lambda v: v if v == "NaN" else "NaN" if v != v else struct.pack("<" + code, v)
+    assert list(map(exact, values)) == list(map(exact, flat(printed))), name
+assert any(math.isnan(v) for v in arrays["bad"][2])
 printed = run("./draws", "predict", "--count", "7").stdout.split('"wide":[')[1:]
-for text in ",".join(line.split("]")[0] for line in printed).split(","):  # the shortest that reads back
-    digits = len(text.lstrip("-").split("e")[0].replace(".", "").strip("0"))
-    shortest = np.format_float_scientific(np.float32(text), unique=True, trim="-").split("e")[0]
-    assert digits <= max(6, len(shortest.lstrip("-").replace(".", ""))), text
+assert all(is_shortest(text) for line in printed for text in line.split("]")[0].split(","))
 some = run("./draws", "predict", "--npy", "b", "--only", "wh*", "--format=csv").stdout
 assert os.listdir("b") == ["whole.npy"] and "picture.0" in some and "whole" not in some
-assert np.load("b/whole.npy").shape == (1, 3)
-assert np.load("b/whole.npy")[0].tolist() == lines[0]["whole"]
+assert load("b/whole.npy") == ("<i8", [1, 3], lines[0]["whole"])
 run("./draws", "predict", "--count", "0", "--npy", "b", "--only", "half")
-assert np.load("b/half.npy").shape == (0, 2, 3)
+assert load("b/half.npy") == ("<f2", [0, 2, 3], [])
 
 # ---- pictures ----
 done = run("./draws", "predict", "--count", "7", "--png", "p", "--only", "[!l]*", status=1)
@@ -105,9 +136,9 @@ for name in ("picture", "grey", "cut", "rgba", "mask", "truth", "bad"):
     assert sorted(os.listdir("q/" + name)) == ["%06d.png" % i for i in range(7)]
     assert name not in json.loads(done.stdout.splitlines()[0])
     for i in range(7):
-        wanted = shades(arrays[name][i])
-        assert np.array_equal(pixels(f"q/{name}/{i:06d}.png"), wanted.reshape((-1,) + wanted.shape[-2:])), (name, i)
-share = 100 * np.mean((arrays["cut"] < -1e-3) | (arrays["cut"] > 1 + 1e-3))
+        assert pixels(f"q/{name}/{i:06d}.png") == example(name, i), (name, i)
+share = [v < -1e-3 or v > 1 + 1e-3 for v in arrays["cut"][2]]
+share = 100 * sum(share) / len(share)
 assert f"{share:.0f} % of the values of 'cut' lie outside of 0 to 1 and were cut" in told, told
 assert "values of 'bad' are no numbers; they are black" in told and "'picture'" not in told, told
 run("./draws", "predict", "--png", "both", "--only", "?r*")  # two results: a folder each
@@ -130,18 +161,19 @@ done = run("./reads", "predict", "--png", "out", "--npy", "out", "--names")
 names = [json.loads(line) for line in done.stdout.splitlines()]
 assert [line["file"] for line in names] == [f"in/a/{i:06d}.png" for i in range(7)] + ["in/b/000002.png"]
 assert sorted(os.listdir("out")) == ["a", "b", "level.npy", "picture.npy"]
-back = np.load("out/picture.npy")
+_, shape, back = load("out/picture.npy")
+size = math.prod(shape[1:])
 for i in range(8):
-    path, wanted = ("a/%06d.png" % i, arrays["picture"][i]) if i < 7 else ("b/000002.png", arrays["picture"][2])
-    assert np.array_equal(np.rint(back[i] * 255).astype(np.uint8), shades(wanted)), "as libpng reads it"
-    assert np.array_equal(pixels("out/" + path), shades(wanted)), path
+    path, wanted = ("a/%06d.png" % i, example("picture", i)) if i < 7 else ("b/000002.png", example("picture", 2))
+    assert [round(255 * v) for v in back[i * size:(i + 1) * size]] == wanted, "as libpng reads it"
+    assert pixels("out/" + path) == wanted, path
 os.link("in/b/000002.png", "in/b/000002.PNG")
 assert "two examples would be written to b/000002.png" in refused("./reads", "predict", "--png", "out", "--only", "picture")
 os.remove("in/b/000002.PNG")
 open("in/a/000003.png", "w").write("no picture")
 run("./reads", "predict", "--npy", "out2", status=1)
-back = np.load("out2/picture.npy")
-assert back.shape[0] == 8 and np.isnan(back[3]).all() and not np.isnan(np.delete(back, 3, 0)).any()
+_, shape, back = load("out2/picture.npy")
+assert shape[0] == 8 and [math.isnan(v) for v in back] == [3 * size <= k < 4 * size for k in range(8 * size)]
 run("./reads", "predict", "--png", "out3", status=1)
 assert sorted(os.listdir("out3/a")) == ["%06d.png" % i for i in range(7) if i != 3]
 print("predictions as files: good")
