@@ -172,6 +172,7 @@ static int natural_gap(const Items *items, int index, int slice, int after_slice
   if (before == ',') return 1;
   if (slice || after_slice) return 0;
   if (kind == '.') return before == T_NUMBER;
+  if (kind == T_CALL_NUMBER) return 0;
   if (before == '.' || kind == T_DOTDOT || before == T_DOTDOT) return 0;
   if (is_sign(items, index - 1)) return 0;
   if (kind == '(' || kind == '[') return !opens_tight(items, index);

@@ -73,6 +73,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %token <token> CONST DEF FOR IN IF ELSE RETURN YIELD SCAN WITH PARAM
 %token <token> DATA INPUT STATE TRAIN PREDICT GENERATE OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN OPTION
 %token <token> RECOMPUTE GRADIENT
+%token <token> CALL_NUMBER /* .0 in net.linear.0.w */
 %token DOTDOT ELLIPSIS ARROW LE GE EQ NE AND OR FLOORDIV
 
 %type <token> contextual opt_recompute
@@ -296,6 +297,7 @@ power: postfix
   ;
 postfix: primary
   | postfix '.' name             { $$ = EXPR(AST_MEMBER, @$, .member = {$1, *$3}); }
+  | postfix CALL_NUMBER          { $$ = EXPR(AST_MEMBER, @$, .member = {$1, {$2->name, $2->span}}); }
   | postfix '(' args ')'         { $$ = EXPR(AST_CALL, @$, .call = {$1, *$3, span_join(@2, @4)}); }
   | postfix '[' indices ']'      { $$ = EXPR(AST_INDEX, @$, .index = {$1, *$3, span_join(@2, @4)}); }
   ;

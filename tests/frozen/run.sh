@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Frozen layers: after training every byte of them is as it was, statistics included, and batch norm computes what evaluation
-# does.  Usage: tests/frozen/run.sh BUILD
+# does.  Layers as in evaluation inside the training step, evaluated(), against PyTorch (make.py).  Usage: tests/frozen/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
-cd "$(dirname "$0")/../.."
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
 source tests/lib/check.sh
 nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
@@ -128,4 +129,53 @@ inner = loose(x)
 last = stage(inner)' 'params "inner.*" { frozen = true }'
 trained dropped "$all"
 if difference dropped | grep -qx different; then ok; else fail "dropout stopped in a frozen layer"; fi
+
+# ---- evaluated(): running statistics in the training step, gradients through them, a teacher, dropout that does nothing ----
+python3 - "$here/evaluated.json" <<'END'
+import json, struct, sys
+wanted = json.load(open(sys.argv[1]))
+open("steps.csv", "w").writelines(",".join(map(repr, row)) + "\n" for row in wanted["rows"])
+header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 5), }".ljust(117) + "\n"
+w = [value for row in wanted["w"] for value in row]
+open("w.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<15d", *w))
+END
+cat > evaluated.net <<'END'
+const batch = 4
+data train { x, y = csv("steps.csv", columns = [0..3, 3], header = false) ; order = file }
+input x : f32[batch, 3]
+input y : f32[batch, 1]
+def block(v) { return tanh(batch_norm(linear(v, 5, init = load("w.npy")))) }
+net     = block(_)
+moved   = mean(net(x) ^ 2)
+still   = evaluated(net)(x)
+teacher = stop_gradient(evaluated(net)(2 * x))
+loose   = dropout(_, 0.5)
+guess   = linear(evaluated(loose)(still), 1, init = constant(0.3), name = "head")
+loss    = mean((guess - y) ^ 2) + 0.5 * moved + mean((still - teacher) ^ 2)
+        + 0.0 * sum(net.linear.0.w * net.linear.0.w) + 0.0 * sum(net.batch_norm.0.gamma)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 5, validate = 1 steps }
+END
+check "evaluated: build" "$nnc" evaluated.net --float=f64 --cflags=-O0 -o evaluated
+check "evaluated: train" ./evaluated -q
+python3 - "$here/evaluated.json" <<'END' && ok || fail "evaluated() is not PyTorch's eval()"
+import json, struct, sys
+wanted = json.load(open(sys.argv[1]))
+data = open("evaluated.run/checkpoint.safetensors", "rb").read()
+start = 8 + struct.unpack("<Q", data[:8])[0]
+header = json.loads(data[8:start])
+for name, values in wanted["variables"].items():
+    first, end = header[name]["data_offsets"]
+    found = struct.unpack(f"<{len(values)}d", data[start + first:start + end])
+    assert all(abs(a - b) <= 1e-13 for a, b in zip(found, values)), (name, found, values)
+losses = [json.loads(line)["train/loss"] for line in open("evaluated.run/log.jsonl")]
+assert all(abs(a - b) < 1e-8 for a, b in zip(losses, wanted["losses"], strict=True)), losses
+END
+check "evaluated: the formatter" sh -c "'$nnc' fmt evaluated.net | grep -q 'sum(net.linear.0.w \* net.linear.0.w)'"
+check "evaluated: gradients" "$nnc" evaluated.net --check-gradients
+sed 's/^teacher = .*/def counted(v) { state n = 0.0; n <- n + 1; return v }\nteacher = evaluated(counted(_))(still)/' evaluated.net > stores.net
+check_status "a state stored there" 1 "the state 'n' is stored in a layer that is evaluated().*if training" bash -c "'$nnc' check stores.net 2>&1 | tr '\n' ' '; exit \${PIPESTATUS[0]}"
+sed 's/evaluated(net)(x)/evaluated(tanh)(x)/' evaluated.net > none.net
+check_status "what is no layer" 1 "what is evaluated.* a layer, made by a call with '_'" "$nnc" check none.net
+sed 's/net\.linear\.0\.w \*/net.linear.1.w */' evaluated.net > lost.net
+check_status "a parameter that is not there" 1 "net.linear.0.w" "$nnc" check lost.net
 summary

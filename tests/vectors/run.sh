@@ -21,6 +21,7 @@ bernoulli randint categorical permutation gamma drawn_log_gamma beta  # frequenc
 load  # files: tests/load
 plateau plateau_value  # follow reports: tests/plateau
 averaged  # over steps: tests/averaged
+evaluated  # in the training step: tests/frozen
 classified auc average_precision f1 top_k_accuracy perplexity calibration iou  # of whole sets: tests/classes
 boxes_ranked box_precision error_rate edit_distance length_before  # likewise, by pycocotools and jiwer
 int float rank size shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md

@@ -1,4 +1,4 @@
-/* averaged(layer, average): see variables/follow.c. */
+/* Layers like others: averaged(layer, average), see variables/follow.c, and evaluated(layer). */
 #include "elaborate/builtins/builtins.h"
 #include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
@@ -28,6 +28,19 @@ static Value apply_averaged(Elaborator *e, const Bound *bound) {
   return value;
 }
 
+static Value apply_evaluated(Elaborator *e, const Bound *bound) {
+  Value given = bound->values[0];
+  if (given.kind != VALUE_LAYER)
+    return report_kind(e, bound->spans[0], "what is evaluated", "a layer, made by a call with '_'",
+                       given);
+  Layer *layer = ARENA_NEW(e->arena, Layer);
+  *layer = *given.layer;
+  layer->is_evaluated = true;
+  Value value = {.kind = VALUE_LAYER};
+  value.layer = layer;
+  return value;
+}
+
 const Builtin builtins_follow[] = {
     BUILTIN("moving averages", apply_averaged, 0, "averaged", "layer: any, average: any",
             "A layer like the given one, with moving averages of its parameters, which no "
@@ -36,5 +49,12 @@ const Builtin builtins_follow[] = {
             "{ average = ... }; statistics of batch_norm it has for itself."
             " Example: online = linear(_, 8); y = online(x); target = averaged(online, "
             "ema(0.99)); loss = mse(y, target(x + 0.1))"),
+    BUILTIN("evaluation in training", apply_evaluated, 0, "evaluated", "layer: any",
+            "The given layer as evaluation computes it, also in the training step: `training` is "
+            "false in its calls. So batch_norm uses its running statistics and leaves them, and "
+            "dropout "
+            "does nothing; parameters and states are the layer's. A gradient flows, unless "
+            "stop_gradient says that none should: a frozen batch norm, a teacher."
+            " Example: net = dropout(_, 0.5); y = net(x); z = evaluated(net)(x)"),
     {0},
 };

@@ -38,6 +38,7 @@ struct Frame {
   const char *path;      /* "" at the top level */
   const char *layer;     /* path of the shared layer it is a use of, or NULL */
   const Layer *follower; /* the averaged() layer that it is inside of, or NULL */
+  bool is_evaluated;     /* it is inside of an evaluated() layer */
   Scope *scope;
   const AstBlock *body; /* NULL at the top level */
   const AstStmts *stmts;

@@ -37,6 +37,7 @@ struct Layer {
   Span span;
   const Layer *followed; /* of averaged(): the layer whose parameters it averages */
   Deferred *average;     /* and how: ema(0.99) */
+  bool is_evaluated;     /* of evaluated(): `training` is false in its calls */
 };
 
 /* optimizer, init or schedule with arguments. */

@@ -32,6 +32,7 @@ static Frame *frame_enter(Elaborator *e, Function *function, Span call, const ch
   frame->label = path;
   frame->layer = e->frame->layer;
   frame->follower = e->frame->follower;
+  frame->is_evaluated = e->frame->is_evaluated;
   frame->scope = scope_create(e->arena, outer, true);
   frame->body = function->stmt->function.body;
   frame->stmts = frame->body ? &frame->body->stmts : NULL;
@@ -190,6 +191,7 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
   if (!frame) return value_error();
   if (layer) frame->layer = layer->path;
   if (layer && layer->followed) frame->follower = layer;
+  if (layer && layer->is_evaluated) frame->is_evaluated = true;
   Value result = value_error();
   if (bind_formals(e, function, values, spans, given)) {
     result = function->stmt->kind == AST_EXTERN

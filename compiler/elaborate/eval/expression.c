@@ -85,6 +85,18 @@ static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol
   return value_error();
 }
 
+/* Inside of an evaluated() layer what a training call has stored before is a constant, as in evaluation. */
+static Value read_slot(Elaborator *e, const Slot *slot) {
+  Value value = slot_value(e, slot);
+  bool is_constant = e->frame->is_evaluated && slot->kind != VARIABLE_PARAM &&
+                     value.kind == VALUE_TENSOR && dtype_is_float(slot->type.dtype);
+  if (!is_constant || slot->current == slot->leaf) return value;
+  Context outer = region_enter(e, &e->trace->region);
+  value.tensor.node = emit_unary(e, OP_STOP_GRADIENT, slot->current);
+  region_leave(e, outer);
+  return value.tensor.node ? value : value_error();
+}
+
 static Value read_name(Elaborator *e, const AstExpr *expr) {
   Symbol *hidden = NULL;
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
@@ -92,7 +104,7 @@ static Value read_name(Elaborator *e, const AstExpr *expr) {
   if (symbol->usage) symbol->usage->used = true;
   if (symbol->read) return symbol->read(e, symbol);
   if (symbol->slot && (e->region == &e->trace->region || e->region->outer))
-    return slot_value(e, symbol->slot);
+    return read_slot(e, symbol->slot);
   return symbol->value;
 }
 

@@ -130,5 +130,6 @@ static bool frame_is_frozen(Elaborator *e) {
 }
 
 Value frozen_training(Elaborator *e, const Symbol *symbol) {
-  return symbol->value.boolean && frame_is_frozen(e) ? value_bool(false) : symbol->value;
+  bool is_still = e->frame->is_evaluated || (symbol->value.boolean && frame_is_frozen(e));
+  return is_still ? value_bool(false) : symbol->value;
 }

@@ -6,7 +6,7 @@
 
 /* Is the variable, by the groups with `frozen`? The train block may stand further down. */
 bool frozen_path(Elaborator *e, const char *path);
-/* The value of `training`: false inside a layer whose states are all frozen. */
+/* The value of `training`: false inside a layer whose states are all frozen, or that is evaluated(). */
 Value frozen_training(Elaborator *e, const Symbol *symbol);
 /* When a trace reaches a group: reports what was not foreseen and matters. */
 void frozen_check(Elaborator *e, const AstEntry *entry, const AstExpr *expr, bool frozen);

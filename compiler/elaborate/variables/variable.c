@@ -365,6 +365,13 @@ void variable_store(Elaborator *e, const AstStmt *stmt) {
     diag_help(d, "carry it from step to step, and store it once after the scan");
     return;
   }
+  if (symbol->kind == SYMBOL_STATE && e->frame->is_evaluated) {
+    Diagnostic *d = report_error(
+        e, name.span, "the state '%s' is stored in a layer that is evaluated()", name.text);
+    diag_help(d, "store it in training alone, as batch_norm does: if training { %s <- ... }",
+              name.text);
+    return;
+  }
   bool is_weight = e->frame->state_prefix && symbol->kind == SYMBOL_PARAM;
   if (symbol->kind != SYMBOL_STATE && !is_weight) {
     if (!value_is_error(symbol->value)) report_not_stored(e, name, symbol);
