@@ -15,11 +15,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
          VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);
   static nnc_tile_of_@P@ *const tiles[3][3] =
       NNC_TILE_TABLE(@TILES@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
-  @PACKED_TYPE@ *const packed_a = (@PACKED_TYPE@ *)worker->scratch;
-  @PACKED_TYPE@ *const packed_b = (@PACKED_TYPE@ *)(worker->scratch + @A_BYTES@);
+  @PACKED_A@
+  @PACKED_B@
   @SUMS@
   @WINDOWS@
-  (void)packed_a, (void)packed_b;
   @KEYS@
   @PACKED@
   NNC_TASKS(worker, TASKS, task) {

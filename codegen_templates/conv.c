@@ -4,14 +4,13 @@
  * A task copies the planes that its block of one image needs, with zeros around them, and goes over the
  * result channels of the group in strips. The adjoint of a strided convolution has an output phase for
  * each residue of the position modulo the stride, with its own taps. */
-/* Result channels [channel, channel + rows) at a block's positions: tile[r * TILE_ROW + place in the raster],
+/* Result channels [channel, channel + rows) at a block's positions: tile[r * TILE_ROW + place],
  * and so on for each phase of the last axis; `row` is room for a row of all. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t rows, const int64_t first, const int64_t count,
                                 const int32_t *shift, const @TYPE@ *restrict tile,
-                                @TYPE@ *restrict row@PARAMETERS@)
+                                @TYPE@ *restrict row@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)image, (void)channel, (void)first, (void)count, (void)shift, (void)row@UNUSED@;
   @EPILOGUE@
 }
 
@@ -66,7 +65,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                   CHANNELS, taps + phases[f + phase][0], phases[f + phase][1], a, @A_ROW@, @A_CHANNEL@,
                   source + p, PLANE, tile + phase * (MR * TILE_ROW) + p, TILE_ROW);
           @NAME@_epilogue(worker, image, group * ROWS + m, rows, first, count, phases[f] + 2, tile,
-              tile + ROW_PHASES * MR * TILE_ROW@ARGUMENTS@);
+              tile + ROW_PHASES * MR * TILE_ROW@EPILOGUE_ARGUMENTS@);
         }
     }
   }

@@ -6,9 +6,8 @@
  * block of the images' input channels, whose planes are collected in the worker's block. */
 /* Input channels [channel, channel + channels) of an image. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
-                                const int64_t channels, const @TYPE@ *restrict planes@PARAMETERS@)
+                                const int64_t channels, const @TYPE@ *restrict planes@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)image, (void)channel@UNUSED@;
   @EPILOGUE@
 }
 
@@ -58,6 +57,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     }
     for (int64_t s = 0; s < images; s++)
       @NAME@_epilogue(worker, first + s, group * ROWS + channel, channels,
-                      planes + s * RB * ((int64_t)X0 * X1 * X2)@ARGUMENTS@);
+                      planes + s * RB * ((int64_t)X0 * X1 * X2)@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -7,9 +7,8 @@
  * input channel. */
 /* Result channels [channel, channel + channels) of an image. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
-                                const int64_t channels, const @TYPE@ *restrict planes@PARAMETERS@)
+                                const int64_t channels, const @TYPE@ *restrict planes@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)image, (void)channel@UNUSED@;
   @EPILOGUE@
 }
 
@@ -60,6 +59,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       }
     }
     for (int64_t s = 0; s < images; s++)
-      @NAME@_epilogue(worker, first + s, group * ROWS + row, rows, planes + s * POSITIONS@ARGUMENTS@);
+      @NAME@_epilogue(worker, first + s, group * ROWS + row, rows, planes + s * POSITIONS@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -5,12 +5,12 @@
  * until the last image. dy is copied with zeros where the raster is wider than the output; x may have
  * rasters of its own for each tap of the last axis (ConvGrid.shifted), which are not, and dy is then read
  * in place if it is whole vectors. Long rasters are summed in parts that the first-level cache holds. */
-/* Weights [row, row + rows) x [channel, channel + channels): lanes of sums[(r * COLUMNS) + (c * TAPS) + t]. */
+/* Weights [row, row + rows) x [channel, channel + channels) are the lanes of
+ * sums[r * COLUMNS + c * TAPS + t]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,
                                 const int64_t channel, const int64_t channels,
-                                const nnc_mem_@T@ *sums@PARAMETERS@)
+                                const nnc_mem_@T@ *sums@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)row, (void)channel, (void)channels, (void)sums@UNUSED@;
   @EPILOGUE@
 }
 
@@ -81,7 +81,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                               given + r * DY_ROW + part, DY_ROW, x, sums + r * COLUMNS + t, COLUMNS);
               }
         }
-      @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@ARGUMENTS@);
+      @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@EPILOGUE_ARGUMENTS@);
     }
   }
 }

@@ -4,12 +4,12 @@
  * Both are copied without gaps, several images one after the other, zeros up to a whole vector after
  * each: where planes are small, rasters (conv_weight.c) would be mostly padding and sums too short. A
  * task owns its weights, so nothing is joined between tasks. */
-/* Weights [row, row + rows) x [channel, channel + channels): lanes of sums[(r * COLUMNS) + (c * TAPS) + t]. */
+/* Weights [row, row + rows) x [channel, channel + channels) are the lanes of
+ * sums[r * COLUMNS + c * TAPS + t]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,
                                 const int64_t channel, const int64_t channels,
-                                const nnc_mem_@T@ *sums@PARAMETERS@)
+                                const nnc_mem_@T@ *sums@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)row, (void)channel, (void)channels, (void)sums@UNUSED@;
   @EPILOGUE@
 }
 
@@ -60,6 +60,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                         given + r * LENGTH, LENGTH, x, sums + r * COLUMNS + t, COLUMNS);
         }
     }
-    @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@ARGUMENTS@);
+    @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -9,9 +9,8 @@
  * [channel, channel + channels). */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t channels, const int64_t phase, const int64_t p0, const int64_t p1,
-                                const int64_t begin, const int64_t end, const @TYPE@ *restrict tile@PARAMETERS@)
+                                const int64_t begin, const int64_t end, const @TYPE@ *restrict tile@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)image, (void)channel, (void)phase, (void)p0, (void)p1@UNUSED@;
   @EPILOGUE@
 }
 
@@ -22,7 +21,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               PARTS = @PARTS@, P0 = @P0@, P1 = @P1@, P2 = @P2@);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@, L0 = @L0@, L1 = @L1@, L2 = @L2@);
   NNC_EXTENTS(PHASES = @PHASES@, TAPS = @TAPS@, ALL_TAPS = @ALL_TAPS@, MOST = @MOST@, LANES = NNC_LANES_@T@);
-  /* For each tap its distance in the raster, in places, and its number in the window; phase by phase. */
+  /* For each tap its distance in the raster and its number in the window; phase by phase. */
   static const int32_t offset[ALL_TAPS] = {@OFFSETS@}, weight[ALL_TAPS] = {@WEIGHTS@};
   static const int32_t first_tap[PHASES + 1] = {@FIRST_TAPS@};
   @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
@@ -69,7 +68,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
             nnc_store_@T@(tile + p * CB + c, sum);
           }
         }
-        @NAME@_epilogue(worker, image, channel, channels, phase, p0, first + p1, begin, end, tile@ARGUMENTS@);
+        @NAME@_epilogue(worker, image, channel, channels, phase, p0, first + p1, begin, end, tile@EPILOGUE_ARGUMENTS@);
       }
   }
 }

@@ -6,9 +6,8 @@
 /* Channels [channel, channel + channels) of a line of the result: row[p * width + c]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t channels, const int64_t line,
-                                const float *restrict row, const int64_t width@PARAMETERS@)
+                                const float *restrict row, const int64_t width@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)image, (void)channel, (void)line@UNUSED@;
   @EPILOGUE@
 }
 
@@ -63,7 +62,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int64_t begin = 2 * (first + r % rows);
         for (int64_t line = begin; line < nnc_least(begin + 2, P0); line++)
           @NAME@_epilogue(worker, image + r / rows, channel, channels, line, lines + line % 2 * (2 * TILE_COLUMNS * WIDTH),
-                          WIDTH@ARGUMENTS@);
+                          WIDTH@EPILOGUE_ARGUMENTS@);
       }
     }
   }

@@ -6,9 +6,8 @@
  * sums[(tap * height + r) * width + c]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,
                                 const int64_t channel, const int64_t channels,
-                                const float *restrict sums, const int64_t height, const int64_t width@PARAMETERS@)
+                                const float *restrict sums, const int64_t height, const int64_t width@EPILOGUE_PARAMETERS@)
 {
-  (void)worker, (void)row, (void)channel@UNUSED@;
   @EPILOGUE@
 }
 
@@ -62,6 +61,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         NNC_UNROLL for (int i = 0; i < 9; i++)
           nnc_store_f32(taps + (i * KB + r) * CB + c, g[i / 3][i % 3]);
       }
-    @NAME@_epilogue(worker, row, rows, channel, channels, taps, KB, CB@ARGUMENTS@);
+    @NAME@_epilogue(worker, row, rows, channel, channels, taps, KB, CB@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -2,6 +2,9 @@
 #ifndef NNC_KERNEL_H
 #define NNC_KERNEL_H
 
+/* Functions of one kind have the same parameters, whether or not one of them needs all. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #include "nnc_check_index.h"
 #include "nnc_conv.h"
 #include "nnc_extern.h"

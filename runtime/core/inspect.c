@@ -66,8 +66,13 @@ static int64_t block_of(const nnc_inspector *inspector, int step) {
   return 0;
 }
 
+static void fail(nnc_inspector *inspector) {
+  if (!inspector->has_failed) nnc_error("cannot allocate what the steps have read");
+  inspector->has_failed = true;
+}
+
 /* Reads a line of nnc_step.operands, and goes on to the next. */
-static nnc_operand read_operand(const nnc_inspector *inspector, int step, const char **line) {
+static nnc_operand read_operand(nnc_inspector *inspector, int step, const char **line) {
   char *at = (char *)*line + 1;
   nnc_operand operand = {.is_read = **line != 'w', .is_written = **line != 'r'};
   operand.dtype = (int)strtoll(at, &at, 10);
@@ -79,6 +84,7 @@ static nnc_operand read_operand(const nnc_inspector *inspector, int step, const 
   operand.offset += moved(inspector, &at);
   const char *end = strchr(at, '\n');
   operand.name = strndup(at + 1, (size_t)(end - at - 1));
+  if (!operand.name) fail(inspector);
   *line = end + 1;
   return operand;
 }
@@ -92,11 +98,6 @@ static int count_lines(const char *text) {
 static void free_operands(nnc_operand *operands, int count) {
   for (int i = 0; operands && i < count; i++) free(operands[i].name);
   free(operands);
-}
-
-static void fail(nnc_inspector *inspector) {
-  if (!inspector->has_failed) nnc_error("cannot allocate what the steps have read");
-  inspector->has_failed = true;
 }
 
 /* Before a step: its operands, and the numbers that it reads. */
@@ -169,8 +170,9 @@ static int add_origin(nnc_inspector *inspector, nnc_origin origin) {
     return i;
   }
   int room = inspector->origin_count + 1;
-  nnc_origin *origins =
-      room <= MOST_ORIGINS ? realloc(inspector->origins, (size_t)room * sizeof *origins) : NULL;
+  nnc_origin *origins = room <= MOST_ORIGINS && origin.operands
+                            ? realloc(inspector->origins, (size_t)room * sizeof *origins)
+                            : NULL;
   if (!origins) {
     fail(inspector);
     free_operands(origin.operands, origin.count);
@@ -195,11 +197,13 @@ static bool is_given(const nnc_inspector *inspector, const nnc_operand *operand)
   return false;
 }
 
-static nnc_operand *copy_operands(const nnc_operand *operands, int count) {
+static nnc_operand *copy_operands(nnc_inspector *inspector, const nnc_operand *operands,
+                                  int count) {
   nnc_operand *copy = calloc((size_t)count + 1, sizeof *copy);
   for (int i = 0; copy && i < count; i++) {
     copy[i] = operands[i];
-    copy[i].name = strdup(operands[i].name ? operands[i].name : "");
+    copy[i].name = operands[i].name ? strdup(operands[i].name) : NULL;
+    if (!copy[i].name) fail(inspector);
   }
   return copy;
 }
@@ -207,12 +211,13 @@ static nnc_operand *copy_operands(const nnc_operand *operands, int count) {
 /* The origin of a value that was not finite when the entry began. */
 static int origin_of_given(nnc_inspector *inspector, const nnc_operand *operand) {
   if (!is_given(inspector, operand)) return -1;
-  int number = add_origin(inspector, (nnc_origin){.entry = inspector->entry,
-                                                  .step = -1,
-                                                  .parent = -1,
-                                                  .is_nan = operand->before.nan > 0,
-                                                  .count = 1,
-                                                  .operands = copy_operands(operand, 1)});
+  int number =
+      add_origin(inspector, (nnc_origin){.entry = inspector->entry,
+                                         .step = -1,
+                                         .parent = -1,
+                                         .is_nan = operand->before.nan > 0,
+                                         .count = 1,
+                                         .operands = copy_operands(inspector, operand, 1)});
   if (number >= 0)
     taint(inspector, (nnc_tainted){operand->is_in_block, operand->offset,
                                    operand->offset + operand->bytes, number});
@@ -250,12 +255,13 @@ static void finish(nnc_inspector *inspector, int step) {
     int of_infinite = origin_of_reads(inspector, step, false);
     origin = of_nan >= 0 ? of_nan : of_infinite;
     if (origin < 0 || (has_nan && of_nan < 0))
-      origin = add_origin(inspector, (nnc_origin){.entry = inspector->entry,
-                                                  .step = step,
-                                                  .parent = of_infinite,
-                                                  .is_nan = has_nan,
-                                                  .count = count,
-                                                  .operands = copy_operands(operands, count)});
+      origin = add_origin(inspector,
+                          (nnc_origin){.entry = inspector->entry,
+                                       .step = step,
+                                       .parent = of_infinite,
+                                       .is_nan = has_nan,
+                                       .count = count,
+                                       .operands = copy_operands(inspector, operands, count)});
   }
   for (int i = 0; i < count; i++) {
     if (!operands[i].is_written) continue;

@@ -184,6 +184,8 @@ for model in $models; do
       -I"$build/include/nnc" -fsyntax-only "$work/$name.c"
   done
 done
+for model in gpt resnet18 mobilenet_v2 char_gru; do "$nnc" models/$model.net --emit=c -o "$work/read_$model.c"; done
+check "emitted C: columns and contents" python3 tests/cli/emitted.py "$work"/read_*.c "$work"/{iris,mnist,lenet}.c
 for program in tests/vectors/{extents,pools,tensors,losses}.net examples/*.net; do
   for level in -O0 -O1; do
     "$nnc" "$program" $level --emit=c -o "$work/warned.c" || { fail "emit=c of $program"; continue; }

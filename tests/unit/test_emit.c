@@ -303,6 +303,37 @@ static void test_indexed(void **state) {
   check_family(make_indexed, "indexed");
 }
 
+/* `begin` with so many characters of filler after it, then `end`. */
+static void check_wrap(const char *begin, int filler, const char *end, const char *expected) {
+  Text text = {0};
+  text_add(&text, begin);
+  text_pad(&text, 'x', filler);
+  text_add(&text, end);
+  code_wrap(&text);
+  const char *broken = strchr(text.data, '\n');
+  assert_non_null(broken);
+  assert_string_equal(broken + 1, expected);
+  text_free(&text);
+}
+
+static void test_long_lines_are_broken(void **state) {
+  (void)state;
+  check_wrap("  f(", 80, ", first, second, third);\n", "      third);\n");
+  check_wrap("  y = g(a, b) + ", 70, " * h(c, dddddd, eeeeeee);\n",
+             "      * h(c, dddddd, eeeeeee);\n");
+  check_wrap("f(", 120, ", a);\n", "    a);\n");
+  check_wrap("  {\"", 70, ", first, second, third, fourth\", 1},\n", "      \"fourth\", 1},\n");
+  check_wrap("f(\"", 100, "\"); /* why */ g(); /* a\n", "    /* why */ g(); /* a\n");
+  check_wrap("f(", 90, ");\ng(a, b);\n", "g(a, b);\n");
+  check_wrap("#define a(b, c) ", 120, ", c\n", "");
+  check_wrap("/* a, ", 120, ", b */\n", "");
+  check_wrap("/* a\n * b, ", 120, ", c */\n",
+             " * b, " /* and so on */
+             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+             ", c */\n");
+}
+
 /* test_emit [PATTERN]: the tests whose name matches, as test_conv*. */
 int main(int count, char **arguments) {
   if (count > 1) cmocka_set_test_filter(arguments[1]);
@@ -310,7 +341,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_elementwise_loops), cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_contractions),      cmocka_unit_test(test_convolutions),
       cmocka_unit_test(test_convolutions_last), cmocka_unit_test(test_winograd_convolutions),
-      cmocka_unit_test(test_indexed),
+      cmocka_unit_test(test_indexed),           cmocka_unit_test(test_long_lines_are_broken),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

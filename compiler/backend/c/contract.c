@@ -89,9 +89,10 @@ static const char *epilogue_text(ContractWriter *writer) {
 
 static const char *epilogue_call(const ContractWriter *writer, const char *tile, const char *m,
                                  const char *rows, const char *cols) {
-  return arena_printf(writer->arena, "%s_epilogue(worker, batch, %s, %s, n, %s, %s, TILE_ROW%s);",
-                      writer->function->name, m, rows, cols, tile,
-                      function_arguments(writer->arena, writer->function));
+  return arena_printf(
+      writer->arena, "%s_epilogue(worker, batch, %s, %s, n, %s, %s, TILE_ROW%s);",
+      writer->function->name, m, rows, cols, tile,
+      function_epilogue_arguments(writer->arena, writer->function, writer->epilogue));
 }
 
 /* ---- what to prefetch during a tile ---- */
@@ -256,10 +257,18 @@ static const char *tile_row(const ContractWriter *writer) {
   return writer->whole_block ? code_integer(writer->arena, writer->grid.sums_row) : "NR";
 }
 
+/* A pointer into the worker's block. */
+static const char *scratch_pointer(const ContractWriter *writer, const char *type, const char *name,
+                                   int64_t offset) {
+  const char *place =
+      offset == 0 ? "worker->scratch"
+                  : arena_printf(writer->arena, "(worker->scratch + %lld)", (long long)offset);
+  return arena_printf(writer->arena, "%s *const %s = (%s *)%s;\n", type, name, type, place);
+}
+
 static const char *sums_text(const ContractWriter *writer) {
-  return arena_printf(writer->arena, "%s *const sums = (%s *)(worker->scratch + %lld);\n",
-                      c_value_type(writer->sum), c_value_type(writer->sum),
-                      (long long)(writer->grid.a_bytes + writer->grid.b_bytes));
+  return scratch_pointer(writer, c_value_type(writer->sum), "sums",
+                         writer->grid.a_bytes + writer->grid.b_bytes);
 }
 
 static bool has_window_rows(const ContractWriter *writer) {
@@ -269,9 +278,11 @@ static bool has_window_rows(const ContractWriter *writer) {
 static const char *a_place(const ContractWriter *writer) {
   if (has_window_rows(writer)) return "packed_a + (m - m_first) * A_WINDOW";
   if (writer->grid.pack_a) return "packed_a + (m - m_first) / MR * A_GROUP";
-  return arena_printf(writer->arena, "left + m * %lld + k * %lld",
-                      contract_stride(writer->a, writer->a_slot),
-                      contract_stride(&writer->kernel->contract.k, writer->a_slot));
+  return arena_printf(
+      writer->arena, "left + %s + %s",
+      contract_place(writer->arena, "m", contract_stride(writer->a, writer->a_slot)),
+      contract_place(writer->arena, "k",
+                     contract_stride(&writer->kernel->contract.k, writer->a_slot)));
 }
 
 static void prepare(ContractWriter *writer) {
@@ -317,8 +328,6 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "KB", grid->k_block);
   template_add_integer(holes, "M_BLOCKS", grid->m_blocks);
   template_add_integer(holes, "N_BLOCKS", grid->n_blocks);
-  template_add_integer(holes, "A_BYTES", grid->a_bytes);
-  template_add_integer(holes, "B_BYTES", grid->b_bytes);
 }
 
 static bool has_phases(const ContractWriter *writer) {
@@ -328,6 +337,22 @@ static bool has_phases(const ContractWriter *writer) {
 /* Of the task's batch: phases of a convolution differ. */
 static const char *whole_depth(const ContractWriter *writer) {
   return has_phases(writer) ? "whole" : "K";
+}
+
+/* The packed sides, and where they lie if one of these statements mentions them. */
+static void add_packing(TemplateHoles *holes, const ContractWriter *writer) {
+  const char *type = contract_packed_type(writer), *a = a_place(writer);
+  const char *pack_a = contract_pack_a(writer), *pack_b = contract_pack_b(writer);
+  const char *panel = contract_panel(writer);
+  bool has_a = code_mentions(a, "packed_a") || code_mentions(pack_a, "packed_a");
+  bool has_b = code_mentions(pack_b, "packed_b") || code_mentions(panel, "packed_b");
+  template_add(holes, "A", a);
+  template_add(holes, "PACK_A", pack_a);
+  template_add(holes, "PACK_B", pack_b);
+  template_add(holes, "PANEL", panel);
+  template_add(holes, "PACKED_A", has_a ? scratch_pointer(writer, type, "packed_a", 0) : "");
+  template_add(holes, "PACKED_B",
+               has_b ? scratch_pointer(writer, type, "packed_b", writer->grid.a_bytes) : "");
 }
 
 /* What is declared where something uses it. */
@@ -353,6 +378,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
       .arena = arena, .function = function, .kernel = function->kernel, .window = window};
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
+  writer.epilogue = grid->stores_tiles ? "" : epilogue_text(&writer);
   const AxisGroup *k = &function->kernel->contract.k;
   const char *ahead = ahead_text(&writer);
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
@@ -365,10 +391,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   template_add(&holes, "WHOLE", whole_depth(&writer));
   template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
   template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
-  template_add(&holes, "PACK_A", contract_pack_a(&writer));
-  template_add(&holes, "PACK_B", contract_pack_b(&writer));
-  template_add(&holes, "PANEL", contract_panel(&writer));
-  template_add(&holes, "A", a_place(&writer));
+  add_packing(&holes, &writer);
   template_add(&holes, "TILE", tile_place(&writer));
   template_add(&holes, "A_ROW",
                has_window_rows(&writer) ? "A_WINDOW"
@@ -383,7 +406,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   template_add(&holes, "TILE_DONE", tile_done(&writer));
   template_add(&holes, "PANEL_DONE", panel_done(&writer));
   if (!grid->stores_tiles) {
-    template_add(&holes, "EPILOGUE", epilogue_text(&writer));
+    function_add_epilogue(&holes, function, writer.epilogue);
     template_render(code->out, "codegen_templates/contract_epilogue.c", &holes);
   }
   template_render(code->out, "codegen_templates/contract.c", &holes);

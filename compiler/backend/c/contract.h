@@ -19,7 +19,8 @@ typedef struct ContractWriter {
   int a_slot, b_slot;     /* operand numbers */
   bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
   bool whole_block;       /* sums of the whole task are kept: k is cut */
-  const char *packed; /* what packed elements and their tiles are called: the sum's type, bf16 */
+  const char *packed;   /* what packed elements and their tiles are called: the sum's type, bf16 */
+  const char *epilogue; /* its text; "" without one */
 } ContractWriter;
 
 /* Writes the function of a contraction, which stands for a convolution where `window` is there: its kernel
@@ -30,6 +31,8 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 
 /* The offset that element `flat` of a group has in an operand. */
 const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat);
+/* "m * 784", "m". */
+const char *contract_place(Arena *arena, const char *index, long long stride);
 /* The stride of a group that is flat. */
 long long contract_stride(const AxisGroup *group, int slot);
 const char *contract_packed_type(const ContractWriter *writer);

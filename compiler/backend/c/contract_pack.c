@@ -8,6 +8,10 @@ const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, cons
   return text ? text : "0";
 }
 
+const char *contract_place(Arena *arena, const char *index, long long stride) {
+  return stride == 1 ? index : arena_printf(arena, "%s * %lld", index, stride);
+}
+
 long long contract_stride(const AxisGroup *group, int slot) {
   return group->count == 0 ? 0 : (long long)group->stride[slot][0];
 }
@@ -171,7 +175,7 @@ const char *contract_panel(const ContractWriter *writer) {
                         type);
   long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
   return arena_printf(arena,
-                      "const %s *panel = right + k * %lld + n;\n"
+                      "const %s *panel = right + %s + n;\n"
                       "int64_t panel_row = %lld;\n"
                       "if (cols %% LANES != 0) {\n"
                       "  nnc_pack_block_%s(packed_b, NR, 0, 0, depth, cols, panel, panel_row, 1);\n"
@@ -179,5 +183,6 @@ const char *contract_panel(const ContractWriter *writer) {
                       "  panel = packed_b;\n"
                       "  panel_row = NR;\n"
                       "}\n",
-                      type, row, row, c_type_name(writer->sum), c_type_name(writer->sum));
+                      type, contract_place(arena, "k", row), row, c_type_name(writer->sum),
+                      c_type_name(writer->sum));
 }

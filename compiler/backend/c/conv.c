@@ -459,7 +459,7 @@ static void conv_write(Code *code, KernelFunction *function) {
   add_grid(&writer, &holes);
   add_extents(&writer, &holes);
   add_places(&writer, &holes);
-  template_add(&holes, "EPILOGUE", epilogue_text(&writer));
+  function_add_epilogue(&holes, function, epilogue_text(&writer));
   template_render(code->out, template_name(&writer), &holes);
 }
 

@@ -167,7 +167,7 @@ void depthwise_write(Code *code, KernelFunction *function) {
   template_add(&holes, "LOAD_SOURCE", c_loader(arena, kernel->operands[0].dtype));
   template_add(&holes, "W", function->operands[1]);
   template_add(&holes, "LOAD_W", c_loader(arena, kernel->operands[1].dtype));
-  template_add(&holes, "EPILOGUE", line_epilogue(&grid, arena, function));
+  function_add_epilogue(&holes, function, line_epilogue(&grid, arena, function));
   template_add_integer(&holes, "CHANNELS", grid.channels);
   template_add_integer(&holes, "CB", grid.block);
   template_add_integer(&holes, "BLOCKS", grid.blocks);

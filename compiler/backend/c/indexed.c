@@ -89,7 +89,7 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
                extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
   template_add(&holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
   template_add(&holes, "DY_TYPE", c_storage_type(kernel->operands[1].dtype));
-  template_add(&holes, "EPILOGUE", plane_epilogue(arena, function));
+  function_add_epilogue(&holes, function, plane_epilogue(arena, function));
   template_add_integer(&holes, "SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN);
   template_add_integer(&holes, "PLANES", grid.rows);
   template_add_integer(&holes, "CHUNK", grid.row_chunk);

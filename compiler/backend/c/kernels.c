@@ -6,38 +6,8 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
-/* After the opening brace of the kernel's function, the last one of the text from `begin`. */
-static size_t body_of(const Code *code, const KernelFunction *function, size_t begin) {
-  const char *head = arena_printf(code->arena, "void %s(nnc_worker", function->name);
-  const char *text = code->out->data + begin, *last = NULL;
-  for (const char *at = strstr(text, head); at; at = strstr(at + 1, head)) last = at;
-  const char *brace = last ? strstr(last, "{\n") : NULL;
-  if (brace == NULL) panic("kernel %s: no function of its name", function->name);
-  return (size_t)(brace + 2 - code->out->data);
-}
-
-static void add_unused(Code *code, size_t body, const char *name, const char **list) {
-  if (!code_mentions(code->out->data + body, name))
-    *list = arena_printf(code->arena, "%s%s(void)%s", *list, **list ? ", " : "", name);
-}
-
-/* What is read at one place only, as an index into an axis of one element, need not be read: the
- * parameter is there and its value does not matter. */
-static void admit_unused(Code *code, const KernelFunction *function, size_t begin) {
-  const Kernel *kernel = function->kernel;
-  size_t body = body_of(code, function, begin);
-  const char *list = "";
-  for (int i = 0; i < kernel->operand_count; i++)
-    add_unused(code, body, function->operands[i], &list);
-  for (int i = 0; i < kernel->scalar_count; i++)
-    add_unused(code, body, function->scalars[i], &list);
-  if (*list) text_insert(code->out, body, arena_printf(code->arena, "  %s;\n", list));
-}
-
 static void write_kernel(Code *code, KernelFunction *function) {
-  size_t begin = code_mark(code);
   target_c.kernels[function->kernel->kind]->write(code, function);
-  admit_unused(code, function, begin);
 }
 
 static const char *head_text(Arena *arena, const KernelFunction *function) {
@@ -87,41 +57,52 @@ const BackEnd back_end_c = {
     .write_launch = write_launch,
 };
 
-const char *function_parameters(Arena *arena, const KernelFunction *function) {
+/* Whether the function's text mentions the parameter; without a text, all are there. */
+static bool is_mentioned(const char *text, const char *parameter) {
+  return text == NULL || code_mentions(text, parameter);
+}
+
+static const char *parameters_in(Arena *arena, const KernelFunction *function, const char *body) {
   const Kernel *kernel = function->kernel;
   const char *text = "";
   for (int i = 0; i < kernel->operand_count; i++) {
     const KernelOperand *operand = &kernel->operands[i];
-    text = arena_printf(arena, "%s, %s%s *restrict %s", text, operand->is_output ? "" : "const ",
-                        c_storage_type(operand->dtype), function->operands[i]);
+    if (is_mentioned(body, function->operands[i]))
+      text = arena_printf(arena, "%s, %s%s *restrict %s", text, operand->is_output ? "" : "const ",
+                          c_storage_type(operand->dtype), function->operands[i]);
   }
   for (int i = 0; i < kernel->scalar_count; i++)
-    text = arena_printf(arena, "%s, double %s", text, function->scalars[i]);
+    if (is_mentioned(body, function->scalars[i]))
+      text = arena_printf(arena, "%s, double %s", text, function->scalars[i]);
   for (int i = 0; i < kernel->key_count; i++)
-    text = arena_printf(arena, "%s, uint64_t %s", text, function->keys[i]);
+    if (is_mentioned(body, function->keys[i]))
+      text = arena_printf(arena, "%s, uint64_t %s", text, function->keys[i]);
   return text;
 }
 
-/* Every parameter, `before` in front of it. */
-static const char *each_parameter(Arena *arena, const KernelFunction *function,
-                                  const char *before) {
+const char *function_parameters(Arena *arena, const KernelFunction *function) {
+  return parameters_in(arena, function, NULL);
+}
+
+const char *function_epilogue_arguments(Arena *arena, const KernelFunction *function,
+                                        const char *epilogue) {
   const Kernel *kernel = function->kernel;
   const int counts[] = {kernel->operand_count, kernel->scalar_count, kernel->key_count};
   const char **const names[] = {function->operands, function->scalars, function->keys};
   const char *text = "";
   for (int kind = 0; kind < 3; kind++)
     for (int i = 0; i < counts[kind]; i++)
-      text = arena_printf(arena, "%s, %s%s", text, before, names[kind][i]);
+      if (is_mentioned(epilogue, names[kind][i]))
+        text = arena_printf(arena, "%s, %s", text, names[kind][i]);
   return text;
 }
 
-const char *function_arguments(Arena *arena, const KernelFunction *function) {
-  return each_parameter(arena, function, "");
-}
-
-/* ", (void)x, (void)lr": against warnings. */
-static const char *unused_text(Arena *arena, const KernelFunction *function) {
-  return each_parameter(arena, function, "(void)");
+void function_add_epilogue(TemplateHoles *holes, const KernelFunction *function,
+                           const char *epilogue) {
+  template_add(holes, "EPILOGUE", epilogue);
+  template_add(holes, "EPILOGUE_PARAMETERS", parameters_in(holes->arena, function, epilogue));
+  template_add(holes, "EPILOGUE_ARGUMENTS",
+               function_epilogue_arguments(holes->arena, function, epilogue));
 }
 
 void function_write_head(Code *code, const KernelFunction *function) {
@@ -133,7 +114,6 @@ bool function_write_empty(Code *code, const KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   if (extent_product(kernel->extent, kernel->axis_count) > 0) return false;
   function_write_head(code, function);
-  code_line(code, "(void)worker%s;", unused_text(code->arena, function));
   code_close(code);
   return true;
 }
@@ -149,8 +129,6 @@ TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64
   function_keys(&(Code){.arena = arena, .out = &keys}, function);
   template_add(&holes, "NAME", function->name);
   template_add(&holes, "PARAMETERS", function_parameters(arena, function));
-  template_add(&holes, "ARGUMENTS", function_arguments(arena, function));
-  template_add(&holes, "UNUSED", unused_text(arena, function));
   template_add(&holes, "KEYS", text_take(&keys, arena));
   template_add_integer(&holes, "TASKS", tasks);
   return holes;

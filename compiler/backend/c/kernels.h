@@ -26,15 +26,20 @@ void pool_last_write(Code *code, KernelFunction *function);
 
 /* ", const float *restrict x, double lr, uint64_t k0_hash" */
 const char *function_parameters(Arena *arena, const KernelFunction *function);
-/* ", x, lr": what the function passes on to its epilogue; keys are already mixed with the seed. */
-const char *function_arguments(Arena *arena, const KernelFunction *function);
+/* ", x, lr": those of the parameters that the epilogue's text mentions, which the function passes on to
+ * it; keys are already mixed with the seed. */
+const char *function_epilogue_arguments(Arena *arena, const KernelFunction *function,
+                                        const char *epilogue);
+/* The holes EPILOGUE, EPILOGUE_PARAMETERS and EPILOGUE_ARGUMENTS. */
+void function_add_epilogue(TemplateHoles *holes, const KernelFunction *function,
+                           const char *epilogue);
 /* The head of the function and its opening brace. */
 void function_write_head(Code *code, const KernelFunction *function);
 /* The whole function where the domain has no point; false: it has some. */
 bool function_write_empty(Code *code, const KernelFunction *function);
 /* Lines that mix the random keys with the run's seed. */
 void function_keys(Code *code, const KernelFunction *function);
-/* What all templates have holes for: NAME, PARAMETERS, ARGUMENTS, UNUSED and KEYS, and the grid's
+/* What all templates have holes for: NAME, PARAMETERS and KEYS, and the grid's
  * TASKS. */
 TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64_t tasks);
 /* "const int64_t i2 = VALUE;", where an access depends on that axis of the domain. */

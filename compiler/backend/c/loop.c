@@ -367,7 +367,6 @@ static void loop_write(Code *code, KernelFunction *function) {
   function_keys(code, function);
   code_open(code, "NNC_TASKS(worker, %lld, task)", (long long)grid.tasks);
   write_task(&writer, &grid);
-  if (grid.tasks == 1) code_line(code, "(void)task;");
   code_close(code);
   code_close(code);
 }

@@ -94,7 +94,7 @@ void pool_last_write(Code *code, KernelFunction *function) {
   template_add(&holes, "PLACE", grid.places > INT32_MAX ? "int64_t" : "int32_t");
   template_add(&holes, "COUNT",
                slots->c % grid.block == 0 ? "CB" : "nnc_least(CB, CHANNELS - channel)");
-  template_add(&holes, "EPILOGUE", channels_epilogue(code->arena, function));
+  function_add_epilogue(&holes, function, channels_epilogue(code->arena, function));
   template_add_integer(&holes, "CHANNELS", slots->c);
   template_add_integer(&holes, "CB", grid.block);
   template_add_integer(&holes, "BLOCKS", grid.blocks);

@@ -167,13 +167,13 @@ void winograd_write(Code *code, KernelFunction *function) {
     template_add_integer(&holes, "CB", grid.c_block);
     template_add_integer(&holes, "K_BLOCKS", grid.k_blocks);
     template_add_integer(&holes, "C_BLOCKS", grid.c_blocks);
-    template_add(&holes, "EPILOGUE", taps_epilogue(code->arena, function));
+    function_add_epilogue(&holes, function, taps_epilogue(code->arena, function));
     template_render(code->out, "codegen_templates/winograd_weight.c", &holes);
     return;
   }
   template_add(&holes, "W", function->operands[1]);
   add_weights(&grid, kernel, &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
-  template_add(&holes, "EPILOGUE", line_epilogue(code->arena, function, &grid));
+  function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
   template_render(code->out, "codegen_templates/winograd.c", &holes);
 }

@@ -189,6 +189,17 @@ const char *code_string(Arena *arena, const char *string) {
   return literal;
 }
 
+const char *code_string_lines(Arena *arena, const char *string) {
+  Text text = {0};
+  while (*string) {
+    size_t length = strcspn(string, "\n");
+    length += string[length] == '\n';
+    text_printf(&text, "\n      %s", code_string(arena, arena_strndup(arena, string, length)));
+    string += length;
+  }
+  return text.length > 0 ? text_take(&text, arena) : "\"\"";
+}
+
 const char *code_integer(Arena *arena, int64_t value) {
   if (value == INT64_MIN) return "INT64_MIN";
   return arena_printf(arena, "%lld", (long long)value);

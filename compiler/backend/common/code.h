@@ -31,6 +31,9 @@ void code_declare(Code *code, size_t mark, const char *name, const char *line);
  * it is. */
 bool code_is_word(const char *text);
 const char *code_atom(Arena *arena, const char *text);
+/* Breaks lines that are too long, where their grammar is least nested; not those of the preprocessor and of
+ * comments, nor inside of literals. */
+void code_wrap(Text *text);
 /* Whether C mentions an identifier. */
 bool code_mentions(const char *text, const char *name);
 /* Names and paths of the user's as they may stand in a comment of C: nothing in them ends it or
@@ -42,6 +45,8 @@ void code_comment(Code *code, const char *format, ...) __attribute__((format(pri
 /* A string literal, also for #line; control characters and what is not UTF-8 in octal, no
  * trigraphs. */
 const char *code_string(Arena *arena, const char *string);
+/* The same, a literal a line of the text, each on a line of its own. */
+const char *code_string_lines(Arena *arena, const char *string);
 const char *code_integer(Arena *arena, int64_t value);
 /* "1, 2, 3", what an initializer holds; "0" of none. */
 const char *code_integers(Arena *arena, int count, const int64_t *values);

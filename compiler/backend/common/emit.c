@@ -106,6 +106,12 @@ static UseList kernel_uses(const Emitter *emitter, int kernel) {
   return uses;
 }
 
+static const char *first_use(const Emitter *emitter, int kernel) {
+  UseList uses = kernel_uses(emitter, kernel);
+  if (uses.count == 0) return "";
+  return arena_printf(emitter->arena, "%s of %s", uses.items[0].step->path, uses.items[0].entry);
+}
+
 /* Scalars are called what the first use calls them. */
 static void name_scalars(Emitter *emitter, int number, const UseList *uses) {
   KernelFunction *function = &emitter->functions[number];
@@ -149,6 +155,7 @@ static void emit_kernels(Emitter *emitter, SourceParts *parts, int count) {
   for (int i = 0; i < count; i++) {
     parts->kernels[i].kernel = emitter->program->kernels.items[i];
     parts->kernels[i].name = emitter->functions[i].name;
+    parts->kernels[i].use = first_use(emitter, i);
     Text unused = {0};
     bool is_inside = merges && merges->is_inside[i];
     emitter->code.out = is_inside ? &unused : &parts->kernels[i].text;
@@ -160,7 +167,8 @@ static void emit_kernels(Emitter *emitter, SourceParts *parts, int count) {
     KernelPart *part = &parts->kernels[count + i];
     merged->name = naming_function(&emitter->names, "merged");
     *part = (KernelPart){.kernel = emitter->functions[merged->parts.items[0].kernel].kernel,
-                         .name = merged->name};
+                         .name = merged->name,
+                         .use = ""};
     emitter->code.out = &part->text;
     emitter->program->target->back_end->write_merged(&emitter->code, merged, emitter->functions);
   }
@@ -174,7 +182,7 @@ static bool has_own_kernel(const Program *program) {
 static void emit_own_kernel(Emitter *emitter, SourceParts *parts) {
   if (!has_own_kernel(emitter->program)) return;
   KernelPart *part = &parts->kernels[parts->kernel_count - 1];
-  part->name = "";
+  part->name = part->use = "";
   emitter->code.out = &part->text;
   emitter->program->target->back_end->write_own(&emitter->code);
 }
@@ -195,6 +203,13 @@ static void emit_externs(Emitter *emitter, SourceParts *parts) {
     bool calls = kernel && kernel->kind == KERNEL_EXTERN && parts->file_count > 0;
     parts->kernels[i].file = calls ? externs_device_file(options, kernel->external.function) : -1;
   }
+}
+
+/* Not the user's files, and not the header, whose command is one line. */
+static void wrap_parts(SourceParts *parts) {
+  Text *const texts[] = {&parts->memory, &parts->declarations, &parts->calls, &parts->tables};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) code_wrap(texts[i]);
+  for (int i = 0; i < parts->kernel_count; i++) code_wrap(&parts->kernels[i].text);
 }
 
 static void emit_parts(Emitter *emitter, SourceParts *parts) {
@@ -231,6 +246,8 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
     back_end->write_tables(code, &(TableSource){emitter->functions, count, units, emitter->options,
                                                 emitter->merges, last ? last->unit : -1});
   emitter_tables(emitter);
+  wrap_parts(parts);
+  units_write_contents(parts);
 }
 
 void emit_source(Arena *arena, CSource *source, const Program *program,

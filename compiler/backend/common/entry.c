@@ -246,10 +246,10 @@ static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
                entry->bytes / 1e6);
   code_line(code, "static void %s_run(nnc_worker *worker)", entry_name(entry->entry));
   code_block(code);
-  code_line(code, "char *const arena = worker->arena;");
-  code_line(code, "(void)arena;");
+  size_t mark = code_mark(code);
   emitter_mark(emitter, 0);
   emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
+  code_declare(code, mark, "arena", "char *const arena = worker->arena;");
   code_close(code);
 }
 

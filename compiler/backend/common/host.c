@@ -126,7 +126,6 @@ static void emit_host_function(Emitter *emitter) {
                      "and the options.");
   code_line(code, "static void host(const double *inputs, double *scalars)");
   code_block(code);
-  code_line(code, "(void)inputs, (void)scalars;");
   for (int s = 0; s < program->scalar_names.count; s++) {
     int input = find_input(program->module, program->scalar_names.items[s]);
     if (input >= 0)
@@ -173,7 +172,6 @@ static void emit_finish_function(Emitter *emitter) {
   code_comment(code, "Metrics of a data set from its accumulators.");
   code_line(code, "static void finish(const double *accumulators, double *metrics)");
   code_block(code);
-  code_line(code, "(void)accumulators, (void)metrics;");
   if (graph != NULL) {
     const char **targets = find_targets(emitter, graph, "metrics", module->metrics.count,
                                         module_metric_names(emitter->arena, module));

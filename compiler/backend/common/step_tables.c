@@ -168,7 +168,7 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
             (long long)step_rounds(entry, step), step->span.file ? step->span.line : 0,
             step_unit(emitter, step),
             is_told && step->nodes ? code_string(arena, step->nodes) : "NULL",
-            is_told ? code_string(arena, operand_lines(emitter, step)) : "NULL",
+            is_told ? code_string_lines(arena, operand_lines(emitter, step)) : "NULL",
             step_launched(emitter, entry, step));
 }
 

@@ -8,6 +8,8 @@
 #include "backend/common/externs.h"
 #include "backend/common/units.h"
 
+#include <string.h>
+
 static void add_text(Text *text, const Text *more) {
   if (more->length > 0) text_add_bytes(text, more->data, more->length);
 }
@@ -44,6 +46,7 @@ static void join_for_device(Text *whole, const SourceParts *parts) {
 
 void units_join(Text *whole, const SourceParts *parts) {
   add_text(whole, &parts->header);
+  add_text(whole, &parts->contents);
   if (parts->target->back_end->guard != NULL) {
     join_for_device(whole, parts);
     return;
@@ -62,6 +65,7 @@ void units_join(Text *whole, const SourceParts *parts) {
 
 void units_free_parts(SourceParts *parts) {
   text_free(&parts->header);
+  text_free(&parts->contents);
   text_free(&parts->includes);
   text_free(&parts->memory);
   for (int i = 0; i < parts->kernel_count; i++) text_free(&parts->kernels[i].text);
@@ -178,7 +182,7 @@ typedef struct Lines {
 
 static Lines find_lines(const SourceParts *parts) {
   const BackEnd *back_end = parts->target->back_end;
-  Lines lines = {.common = 1 + count_lines(&parts->header)};
+  Lines lines = {.common = 1 + count_lines(&parts->header) + count_lines(&parts->contents)};
   int common = count_lines(&parts->includes) + count_lines(&parts->memory), kernels = 0, files = 0;
   for (int i = 0; i < parts->kernel_count; i++) kernels += count_lines(&parts->kernels[i].text);
   for (int i = 0; i < parts->file_count; i++) files += count_lines(&parts->files[i]);
@@ -191,6 +195,37 @@ static Lines find_lines(const SourceParts *parts) {
   lines.kernels = lines.common + common + (parts->has_levels ? 2 + parts->kernel_count : 0);
   lines.calls = lines.kernels + kernels;
   return lines;
+}
+
+/* ---- contents ---- */
+
+static void add_row(Text *text, int line, const char *name, const char *use) {
+  enum { ROOM = 80 };
+  bool is_told = *use && strlen(name) + strlen(use) < ROOM;
+  text_printf(text, " *  %6d  %s%s%s\n", line, name, is_told ? ": " : "", is_told ? use : "");
+}
+
+/* With the numbers that the lines have when the contents, whose length does not depend on them, are there. */
+static void write_rows(Text *text, const SourceParts *parts, const Lines *lines) {
+  text_add(text, "\n/* What begins in which line:\n *\n");
+  add_row(text, lines->common + count_lines(&parts->includes) + 1, "the memory plan", "");
+  int line = lines->kernels;
+  for (int i = 0; i < parts->kernel_count; i++) {
+    const KernelPart *part = &parts->kernels[i];
+    if (part->text.length > 0) add_row(text, line + 1, part->name, part->use);
+    line += count_lines(&part->text);
+  }
+  add_row(text, lines->calls + 1, "what launches the kernels", "");
+  add_row(text, lines->calls + count_lines(&parts->calls) + 1, "tables for the runtime", "");
+  text_add(text, " */\n");
+}
+
+void units_write_contents(SourceParts *parts) {
+  if (parts->target->back_end->guard != NULL || parts->has_levels) return;
+  write_rows(&parts->contents, parts, &(Lines){0});
+  Lines lines = find_lines(parts);
+  text_free(&parts->contents);
+  write_rows(&parts->contents, parts, &lines);
 }
 
 /* The user's file that its kernels call is the end of a unit. */

@@ -9,6 +9,7 @@
 typedef struct KernelPart {
   const Kernel *kernel; /* NULL: it is the back end's own */
   const char *name;
+  const char *use; /* "h1.y of train", its first one; "" */
   Text text;
   int file; /* the number of the user's file that it calls; -1: none */
   int unit; /* of those that hold kernels; filled by units_plan */
@@ -18,7 +19,7 @@ typedef struct KernelPart {
  * a device are in a branch of the preprocessor's of their own, and before the rest. */
 typedef struct SourceParts {
   const Target *target;
-  Text header, includes, memory;
+  Text header, contents, includes, memory;
   int kernel_count;
   KernelPart *kernels;
   int file_count; /* of the user's for a device: each is after the kernels of a unit that call it */
@@ -31,6 +32,9 @@ typedef struct SourceParts {
 
 /* Cuts the kernels into units; returns how many these are. */
 int units_plan(SourceParts *parts);
+/* Writes the table of contents, when all other parts are there; not of a device's source, nor where parts are
+ * compiled for several levels. */
+void units_write_contents(SourceParts *parts);
 void units_join(Text *whole, const SourceParts *parts);
 /* Units; with `file` their lines are numbered as those of the one file of that name. */
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file);

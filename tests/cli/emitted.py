@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""What a reader of emitted C relies on: no line of it is too long, and the contents name the right lines.
+
+    emitted.py FILE.c...
+
+A line may be longer where it cannot be broken: one item, or the command of the header. Prints what is wrong; status 1."""
+import re
+import sys
+
+WIDTH = 100
+wrong = []
+for path in sys.argv[1:]:
+    lines = open(path).read().split("\n")
+    for number, line in enumerate(lines, 1):
+        is_command = number < 12 and " -o " in line
+        if len(line) > WIDTH and not is_command and ", " in line.rstrip(", "):
+            wrong.append(f"{path}:{number}: {len(line)} columns: {line.strip()[:60]}")
+    rows = [re.match(r" \*  +(\d+)  ([^:]+)", line) for line in lines[:lines.index(" */", 8)]]
+    rows = [(int(row[1]), row[2]) for row in rows if row]
+    parts = {"the memory plan": "/* The memory plan", "what launches the kernels": "/* init: ",
+             "tables for the runtime": "static const nnc_variable"}
+    for line, name in rows:
+        if name in parts:
+            is_right = any(text.startswith(parts[name]) for text in lines[line - 1:line + 1])
+        else:
+            heads = (text for text in lines[line - 1:] if text.startswith("NNC_"))
+            is_right = lines[line - 1].startswith("/* ") and re.search(rf"\b{name}(_epilogue)?\(", next(heads, ""))
+        if not is_right:
+            wrong.append(f"{path}: the contents say that {name} begins in line {line}")
+    functions = set(re.findall(r"^NNC_KERNEL void (\w+)\(", "\n".join(lines), re.M))
+    missing = functions - {name for _, name in rows}
+    if missing or not functions:
+        wrong.append(f"{path}: the contents lack {sorted(missing) or 'all'}")
+    if "(void)worker," in "\n".join(lines):
+        wrong.append(f"{path}: has lists of what is not used")
+print("\n".join(wrong))
+sys.exit(bool(wrong))
