@@ -166,12 +166,12 @@ static int check_widths(const CsvColumns *columns, const CsvReader *reader,
     data_shape_text(wanted, sizeof wanted, field->input->dtype, field->input->rank,
                     field->input->dim);
     return data_fail(reader->context,
-                     "%s: %s has %lld column%s of the file's %lld, but input %s is %s: "
-                     "%lld value%s an example",
-                     data_file_name(reader->file), field->name, (long long)columns->fields[f].count,
-                     columns->fields[f].count == 1 ? "" : "s", (long long)columns->count,
-                     field->name, wanted, (long long)input_width(field),
-                     input_width(field) == 1 ? "" : "s");
+                     "%s has %lld column%s, of which %lld go%s to %s; but input %s is %s, which "
+                     "takes %lld",
+                     data_file_name(reader->file), (long long)columns->count,
+                     columns->count == 1 ? "" : "s", (long long)columns->fields[f].count,
+                     columns->fields[f].count == 1 ? "es" : "", field->name, field->name, wanted,
+                     (long long)input_width(field));
   }
   return 0;
 }

@@ -43,10 +43,13 @@ enum {
 
 char *data_path(const char *directory, const char *name, const char *suffix) {
   bool is_alone = name[0] == '/' || !directory || !*directory || strcmp(directory, ".") == 0;
-  size_t size = strlen(name) + strlen(suffix) + (is_alone ? 0 : strlen(directory) + 1) + 1;
+  size_t length = is_alone ? 0 : strlen(directory);
+  while (length > 1 && directory[length - 1] == '/') length--; /* "pictures/" */
+  size_t size = length + 1 + strlen(name) + strlen(suffix) + 1;
   char *path = malloc(size);
   if (path)
-    snprintf(path, size, "%s%s%s%s", is_alone ? "" : directory, is_alone ? "" : "/", name, suffix);
+    snprintf(path, size, "%.*s%s%s%s", (int)length, is_alone ? "" : directory, is_alone ? "" : "/",
+             name, suffix);
   return path;
 }
 

@@ -27,10 +27,14 @@ static bool check_limits(const char *title, const nnc_data *data, const nnc_entr
     int64_t except = entry->input_exceptions ? entry->input_exceptions[i] : INT64_MIN;
     if (!nnc_data_range(data, i, except, &smallest, &largest)) continue;
     if (smallest >= 0 && largest < (double)limit) continue;
-    char message[NNC_MESSAGE];
+    char message[NNC_MESSAGE], needed[60] = "";
+    if (smallest >= 0)
+      snprintf(needed, sizeof needed, "; %.0f instead of %lld are needed", largest + 1,
+               (long long)limit);
     snprintf(message, sizeof message,
-             "%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld", title,
-             entry->inputs[i].name, smallest < 0 ? smallest : largest, (long long)limit - 1);
+             "%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld%s", title,
+             entry->inputs[i].name, smallest < 0 ? smallest : largest, (long long)limit - 1,
+             needed);
     tell(told, message);
     return false;
   }

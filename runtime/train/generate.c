@@ -201,7 +201,10 @@ static bool write_text(Writer *writer) {
     is_line_end = *word == '\n';
     if (!ends && !put(writer, word, length, &ends)) return false;
   }
-  return (ends || show(writer, 0)) && (fputc('\n', stdout), fflush(stdout) == 0);
+  if (!ends && !show(writer, 0)) return false;
+  if (fputc('\n', stdout) != EOF && fflush(stdout) == 0) return true;
+  nnc_error_system("write", "the text");
+  return false;
 }
 
 static bool open_writer(Writer *writer) {

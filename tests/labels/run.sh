@@ -40,7 +40,7 @@ for level in -O0 -O1; do
   run 0 epoch ignores plain
   run 0 epoch ignores ignored
   run 1 "${refusal/\%s/-2}" ignores below
-  run 1 "${refusal/\%s/3}" ignores above
+  run 1 "${refusal/\%s/3}; 4 instead of 3 are needed" ignores above
 done
 program weighs 'cross_entropy(logits, y, ignore = -1, weights = [1.0, 2.0, 3.0], smoothing = 0.1)'
 run 0 epoch weighs ignored

@@ -17,7 +17,7 @@ DRAWS = """predict {
   number = randn([]), wide = exp(20 * randn([3000])) * sign(randn([3000])), bad = sqrt(rand([2, 2]) - 0.5), large = randint(0, 400, [30, 30])
 }
 """
-READS = """data predict { image = image_folder("in") | resize(8, 12) }
+READS = """data predict { image = image_folder("in/") | resize(8, 12) }
 const batch = 4
 input image : u8[batch, 3, 8, 12]
 x = f32(image) / 255

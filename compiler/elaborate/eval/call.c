@@ -206,6 +206,23 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
 
 /* ---- definers ----------------------------------------------------------------------------- */
 
+/* What has a number as its default takes no text: lr = "fast". */
+static bool check_numbers(Elaborator *e, const Function *function, const Value *values,
+                          const Span *spans, const bool *given) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  for (int i = 0; i < formals->count; i++) {
+    const AstFormal *formal = &formals->items[i];
+    const AstExpr *start = formal->default_value;
+    bool is_number = start && (start->kind == AST_INTEGER || start->kind == AST_FLOAT);
+    if (!is_number || !given[i] || values[i].kind != VALUE_STRING) continue;
+    report_kind(e, spans[i],
+                arena_printf(e->arena, "'%s' of '%s'", formal->name.text, function->name),
+                "a number", values[i]);
+    return false;
+  }
+  return true;
+}
+
 static Value defer(Elaborator *e, Function *function, const Arguments *arguments,
                    const AstExpr *expr) {
   int count = function->stmt->function.formals.count;
@@ -220,7 +237,8 @@ static Value defer(Elaborator *e, Function *function, const Arguments *arguments
   if (count > MAX_FORMALS)
     return report_error_value(e, arguments->call, "'%s' has more than %d arguments", function->name,
                               MAX_FORMALS);
-  if (!match_arguments(e, function, arguments, deferred->arguments, spans, given))
+  if (!match_arguments(e, function, arguments, deferred->arguments, spans, given) ||
+      !check_numbers(e, function, deferred->arguments, spans, given))
     return value_error();
   for (int i = 0; i < count; i++)
     if (!given[i]) deferred->arguments[i].kind = VALUE_KIND_COUNT; /* default, in the frame */
