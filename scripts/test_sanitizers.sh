@@ -94,6 +94,7 @@ test_address() {
   suite "$folder syntax" bash tests/syntax/run.sh $folder
   suite "$folder elaborate" bash tests/elaborate/run.sh $folder
   suite "$folder fuzz" env NNC_CFLAGS="$flags" CC="$compiler" bash tests/fuzz/run.sh $folder
+  suite "$folder lsp" env ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=1 bash tests/lsp/run.sh $folder
   graphs $folder "$flags"
   export ASAN_OPTIONS=detect_leaks=1
   models $folder "$flags"
