@@ -77,38 +77,47 @@ static int add_table(Opening *opening, nnc_data *data, const nnc_pipeline *pipel
   return data->table_count++;
 }
 
+/* Lines of the same fields are the parts of one, which follow each other. */
+static int count_parts(const Opening *opening, const nnc_pipeline *line) {
+  const nnc_pipeline *end = opening->set->pipelines + opening->set->pipeline_count;
+  int count = 1;
+  while (!opening->takes_files && line + count < end &&
+         strcmp(line[count].fields[0], line->fields[0]) == 0)
+    count++;
+  return count;
+}
+
 static int bind_input(Opening *opening, nnc_data *data, int input) {
   const nnc_tensor *tensor = &opening->entry->inputs[input];
   int index = 0, table = 0;
   const nnc_pipeline *pipeline = data_line_of(opening->set, tensor->name, &index);
   if (!pipeline) return fail_unfed(opening, tensor->name);
+  int parts = count_parts(opening, pipeline);
   while (table < data->table_count && opening->pipelines[table] != pipeline) table++;
-  if (table == data->table_count && add_table(opening, data, pipeline) < 0) return -1;
-  DataField *field = &data->tables[table].fields[index];
-  field->input = tensor;
-  field->batched = opening->entry->input_is_batched[input];
-  expect_stages(opening, field);
-  data->fields[input] = field;
+  bool is_new = table == data->table_count;
+  for (int p = 0; p < parts; p++) {
+    if (is_new && add_table(opening, data, pipeline + p) < 0) return -1;
+    DataField *field = &data->tables[table + p].fields[index];
+    field->input = tensor;
+    field->batched = opening->entry->input_is_batched[input];
+    expect_stages(opening, field);
+  }
+  data->fields[input] = &data->tables[table].fields[index];
   return 0;
 }
 
 /* --- check the calls ------------------------------------------------------------------------- */
 
-/* That calls name fields of their line, and what `train` states of them, nnc check has seen. */
+/* What arguments calls have, and which fields they name, nnc check has seen. */
 static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
   DataContext *context = &opening->context;
   const struct nnc_source_class *source = pipeline->calls[0].source;
-  context->call = &pipeline->calls[0];
-  if (data_check_arguments(context, source->formals, source->has_file_each || source->has_files) <
-      0)
-    return -1;
   for (int c = 1; c < pipeline->call_count; c++) {
-    const nnc_call *call = context->call = &pipeline->calls[c];
-    const struct nnc_stage_class *stage = call->stage;
-    if (!(source->gives & stage->acts_on))
-      return data_fail_call(context, "%s acts on %s, which %s does not give", call->function,
-                            data_kind_text(stage->acts_on), source->name);
-    if (data_check_arguments(context, stage->formals, stage->names_fields) < 0) return -1;
+    context->call = &pipeline->calls[c];
+    int acts_on = context->call->stage->acts_on;
+    if (source->gives & acts_on) continue;
+    return data_fail_call(context, "%s acts on %s, which %s does not give", context->call->function,
+                          data_kind_text(acts_on), source->name);
   }
   return 0;
 }

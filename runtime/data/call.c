@@ -1,12 +1,10 @@
 /* Messages of the data modules, and the arguments of source and stage calls. */
 #include "data/call.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/convert.h"
 #include "core/number.h"
 #include "data/class.h"
 #include "os/message.h"
@@ -71,32 +69,6 @@ int data_argument_number(const DataContext *context, const char *const *formals,
     return data_fail_call(context, "%s of %s must be from %.15g to %.15g, it is %.15g", name,
                           context->call->function, least, most, value->number);
   *number = value->number;
-  return 0;
-}
-
-static int count_names(const char *const *names) {
-  int count = 0;
-  while (names[count]) count++;
-  return count;
-}
-
-int data_check_arguments(const DataContext *context, const char *const *formals, bool has_list) {
-  const nnc_call *call = context->call;
-  int count = count_names(formals), positional = 0;
-  for (int i = 0; i < call->argument_count; i++) {
-    const char *name = call->arguments[i].name;
-    if (!*name) {
-      if (!has_list && ++positional > count)
-        return data_fail_call(context, "%s takes %d arguments at most", call->function, count);
-      continue;
-    }
-    bool known = false;
-    for (int k = 0; k < count; k++) known |= strcmp(name, formals[k]) == 0;
-    if (known) continue;
-    const char *near = nnc_nearest(name, count, formals);
-    return data_fail_call(context, "%s has no argument '%s'%s%s%s", call->function, name,
-                          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-  }
   return 0;
 }
 

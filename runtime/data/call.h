@@ -39,8 +39,6 @@ const nnc_value *data_argument(const nnc_call *call, const char *const *formals,
 /* Fills *number; the value stays when the argument is absent.  Fails outside [least, most]. */
 int data_argument_number(const DataContext *context, const char *const *formals, const char *name,
                          double least, double most, double *number);
-/* Every argument has a formal's name or, with `has_list`, none. */
-int data_check_arguments(const DataContext *context, const char *const *formals, bool has_list);
 /* Does the stage's call name this field? */
 bool data_call_names(const nnc_call *call, const char *field);
 

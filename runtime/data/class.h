@@ -67,6 +67,10 @@ struct nnc_stage_class {
    * and makes them when values are what they stay. */
   int (*expect)(const DataContext *context, DataTable *table);
   int (*finish)(const DataContext *context, DataTable *table);
+  /* Makes one table of table number `first` and of those behind it that are its parts; `pipelines` are the
+   * tables'. */
+  int (*combine)(const DataContext *context, const nnc_pipeline **pipelines, nnc_data *data,
+                 int first);
   /* When all tables are there: says how often training reads each example. */
   int (*sample)(const DataContext *context, nnc_data *data, const DataTable *table);
   const struct DataDiskClass *disk; /* the table's rows stay on disk */

@@ -268,6 +268,12 @@ static int load_all(Opening *opening, nnc_data *data) {
     if (files) files += context->file_count;
   }
   context->files = NULL;
+  for (int t = 0; t < data->table_count; t++)
+    for (int c = 1; c < opening->pipelines[t]->call_count; c++) {
+      context->call = &opening->pipelines[t]->calls[c];
+      const struct nnc_stage_class *stage = context->call->stage;
+      if (stage->combine && stage->combine(context, opening->pipelines, data, t) < 0) return -1;
+    }
   if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
   for (int t = 0; t < data->table_count; t++)
     if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
@@ -370,7 +376,8 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
                            size_t text_size, char message[NNC_MESSAGE]) {
   Opening opening = {.context = {.model = model, .set = "predict", .message = message},
                      .set = prediction_set(model),
-                     .entry = entry};
+                     .entry = entry,
+                     .takes_files = true};
   if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
   nnc_data *data = allocate(&opening);
   int result =
@@ -444,6 +451,7 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
   bool reads_named =
       files->count == 0 && data_set_called(model, "predict") && !needs_files(&opening);
   if (reads_named) opening.context.files = NULL;
+  opening.takes_files = !reads_named;
   bool may_be_more = needs_files(&opening) || takes_many(&opening);
   if (!reads_named && files->count != count && !(files->count > count && may_be_more)) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,

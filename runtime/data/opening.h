@@ -14,6 +14,7 @@ typedef struct Opening {
   const nnc_data_set *set;
   const nnc_entry *entry;
   bool always_draws;              /* stages that draw do so outside of training too */
+  bool takes_files;               /* from the command line: by the first of a line's sources */
   bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
   int file_count;                 /* given on the command line */

@@ -2,7 +2,8 @@
  *
  * By weights: the examples stand in a random order on a line, each as long as its weight, and draws are
  * evenly spaced on it from a random start (systematic sampling), so an example is drawn as often as
- * its share says, but for one. Of groups: they take turns, and so do the examples of each, in a random order.
+ * its share says, but for one; where there are groups these stand one after the other, so the same holds for
+ * each of them. Of groups alone: they take turns, and so do the examples of each, in a random order.
  * Then the draws are shuffled. */
 #include "data/sampling.h"
 
@@ -14,7 +15,12 @@
 static void draw_by_weight(const DataSampling *sampling, uint64_t seed, uint64_t stream,
                            uint32_t *line, uint32_t *order) {
   int64_t at = 0, last = 0; /* the last of a weight above 0: rounding may go beyond all */
-  data_permutation(seed, stream, sampling->count, line);
+  if (sampling->group_count == 0) data_permutation(seed, stream, sampling->count, line);
+  for (int64_t i = 0; sampling->group_count > 0 && i < sampling->count; i++) line[i] = (uint32_t)i;
+  for (int64_t g = 0; g < sampling->group_count; g++) {
+    int64_t start = sampling->starts[g];
+    data_shuffle_part(seed, stream, (uint64_t)g + 1, sampling->starts[g + 1] - start, line + start);
+  }
   double step = sampling->total / (double)sampling->count;
   double start = data_order_fraction(seed, stream), past = 0;
   for (int64_t draw = 0; draw < sampling->count; draw++) {

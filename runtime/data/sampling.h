@@ -11,7 +11,7 @@ typedef struct DataSampling {
                 uint32_t *scratch, uint32_t *order);
   void (*close)(struct DataSampling *sampling);
   int64_t count; /* of examples, and of draws in an epoch */
-  /* Either weights, or groups that are drawn equally often: */
+  /* Weights, which may be of groups that follow each other, or groups that are drawn equally often: */
   double *weights; /* of each example */
   double total;
   int64_t group_count;

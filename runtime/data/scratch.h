@@ -10,7 +10,8 @@
 
 enum DataBuffer {
   DATA_BUFFER_FILE,
-  DATA_BUFFER_ROW, /* of a file that stays on disk */
+  DATA_BUFFER_JOINT, /* of a part of a joint table */
+  DATA_BUFFER_ROW,   /* of a file that stays on disk */
   DATA_BUFFER_DECODED,
   DATA_BUFFER_TURNED,
   DATA_BUFFER_SCALED, /* and the next: what one scaling makes is read by another */

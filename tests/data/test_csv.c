@@ -133,10 +133,6 @@ static void test_columns(void **state) {
   expect_failure(&rest, "train", &two,
                  "$/t.csv has 4 columns, of which 3 go to x; but input x is "
                  "f64[1, 2], which takes 2");
-  nnc_model wrong = MODEL(1, TABLE(FIELDS("x"), ARG("seperator", STR(";"))));
-  expect_failure(&wrong, "train", &one,
-                 "test.net:3:9: csv has no argument 'seperator'; did you mean "
-                 "'separator'?");
 }
 
 static void test_types(void **state) {

@@ -164,6 +164,64 @@ check("the same bits", *[pathlib.Path("mixed.out/checkpoint.safetensors").read_b
 check("evaluation has classes", record("mixed.out")["test/accuracy"] * COUNT % 1 < 1e-6, record("mixed.out"))
 expect("prediction by a line without mixtures", 0, '"class":', "./mixed", "predict", "--out", "mixed.out")
 
+# ---- several sources ----
+
+write("x8.npy", npy("|u1", (8,), bytes(range(8))))
+write("x5.npy", npy("<f8", (5,), struct.pack("<5d", *range(100, 105))))
+write("x4.csv", b"200\n201\n202\n203\n")
+write("n8.npy", npy("<i4", (8,), struct.pack("<8i", *range(8))))
+write("n5.npy", npy("<i8", (5,), struct.pack("<5q", *range(100, 105))))
+write("n4.npy", npy("<i2", (4,), struct.pack("<4h", *range(200, 204))))
+ALL = 'npy("x8.npy"), npy("x5.npy") , csv("x4.csv", header = false)'
+NUMBERS = 'npy("n8.npy"), npy("n5.npy") | on_disk, npy("n4.npy")'.replace(" | on_disk", "")
+compiled("joined", f"""const batch = 1
+data train {{ x = concat({ALL}); n = concat({NUMBERS}); order = file }}
+data test {{ x = concat({ALL}) | split(0.5, 1); n = concat({NUMBERS}) | split(0.5, 1) }}
+data predict {{ x = concat({ALL}) | split(0, 0.5); n = concat({NUMBERS}) | split(0, 0.5) }}
+input x : f32[batch]
+input n : i32[batch]
+param w : [] = 0
+far = mean(abs(x - f32(n)))
+loss = mean(w * x)
+seen = mean(x)
+train {{ minimize = loss, optimizer = sgd(lr = 0), epochs = 1, metrics = [far, seen] }}
+predict {{ x = x, n = n }}
+""")
+expect("joined: training", 0, "", "./joined", "-q", "--out", "joined.out")
+everything = [*range(8), *range(100, 105), *range(200, 204)]
+got = record("joined.out")
+check("rows of all sources", got["train/far"] == 0 and abs(got["train/seen"] - sum(everything) / 17) < 1e-4, got)
+child = checks.run("./joined", "predict", "--out", "joined.out")
+half = [json.loads(line) for line in child.stdout.splitlines()]
+check("a part of each source", [row["x"] for row in half] == [row["n"] for row in half] and
+      [sum(low <= row["x"] < low + 100 for row in half) for low in (0, 100, 200)] in ([4, 3, 2], [4, 2, 2]), f"{half} {child.stderr}")
+rest = sorted(set(everything) - {int(row["x"]) for row in half})
+check("and the rest of it", abs(got["test/seen"] - sum(rest) / len(rest)) < 1e-4 and got["test/far"] == 0, got)
+child = checks.run("./joined", "predict", "--out", "joined.out", "x5.npy", "n5.npy")
+check("files go to the first source", len({json.loads(line)["x"] for line in child.stdout.splitlines()} & set(range(100, 105))) == 3, child.stdout + child.stderr)
+write("n5.npy", npy("<i8", (4,), struct.pack("<4q", *range(4))))
+expect("sources of other lengths", 1, "source 2 of x has 5 rows, but of n it has 4|has 17 examples", "./joined", "-q", "--out", "wrong.out")
+
+compiled("weighed", """const batch = 8
+data train { image, label = mix(image_folder("c"), npy("c.npy", "l.npy") | BOTH, weights = [3, 1]) }
+input image : u8[batch, 3, 24, 24]
+input label : i32[batch]
+param w : [3] = 0
+share = mean(f32(label == 2))
+logits = reshape(mean(f32(image)), [1, 1]) * w
+loss = mean(logits)
+seen = mean(f32(image))
+train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 20, metrics = [share, seen] }
+""".replace(" | BOTH, weights = [3, 1])", ", weights = [3, 1]) | random_crop(24) | random_flip"))
+write("l.npy", npy("|u1", (COUNT,), bytes([2] * COUNT)))
+expect("weighed: training", 0, "", "./weighed", "-q", "--out", "weighed.out")
+lines = [json.loads(line) for line in pathlib.Path("weighed.out/log.jsonl").read_text().splitlines()]
+shares = [line["train/share"] for line in lines if "train/share" in line]
+check("of each source so many", len(shares) == 20 and all(abs(share - 0.25) < 1e-6 for share in shares), shares)
+expect("weighed: a part", 0, "", "./weighed", "-q", "--out", "half.out", "--epochs", "7", "-j1")
+expect("weighed: resumed", 0, "", "./weighed", "-q", "--out", "half.out", "--resume")
+check("the same bits of all sources", pathlib.Path("weighed.out/checkpoint.safetensors").read_bytes() == pathlib.Path("half.out/checkpoint.safetensors").read_bytes())
+
 # ---- programs that are refused ----
 
 TOP = "const batch = 2\ninput x : u8[batch, 8, 8]\ninput y : f32[batch]\nloss = mean(linear(flatten(f32(x)), 1)) + mean(y)\n" \
@@ -175,6 +233,17 @@ for line, pattern in (
         ('x = raw("x.bin", type = "i16") | random_flip; y = npy("y.npy")', "pictures are bytes; 'raw' gives i16 here"),
         ('x = npy("x.npy") | random_flip | window(4); y = npy("y.npy")', "'window' does not act on pictures, as 'x' is"),
         ('x, y = cifar("x.bin") | random_flip', "the stages make pictures of 32 x 32; the input 'x' is u8[2, 8, 8]"),
+        ('x, y = concat(npy("x.npy", "y.npy"))', "'concat' joins two sources or more"),
+        ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy"), weights = [1, 2])', "'concat' takes sources"),
+        ('x, y = mix(npy("x.npy", "y.npy"), npy("a.npy", "b.npy"))', "'mix' needs the argument 'weights'"),
+        ('x, y = mix(npy("x.npy", "y.npy"), npy("a.npy", "b.npy"), weights = [1])', "'weights' is a list of numbers above 0, one for each of the 2 sources"),
+        ('x, y = mix(npy("x.npy", "y.npy"), npy("a.npy", "b.npy"), weights = [1, 0])', "'weights' is a list of numbers above 0"),
+        ('x = concat(npy("x.npy"), npy("z.npy")); y = npy("y.npy")', "'x' and 'y' are matched row by row, so they must be of as many sources, joined alike"),
+        ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")) | standardize(y)', "'standardize' learns from one source; 'concat' has several"),
+        ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")) | balance(y)', "'balance' looks at one source; 'concat' has several"),
+        ('x, y = concat(npy("x.npy", "y.npy"), csv("a.csv")) | random_flip', "'random_flip' acts on pictures, which 'csv' does not give"),
+        ('x, y = concat(npy("x.npy", "y.npy"), concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")))', "unknown source 'concat'"),
+        ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")); order = streams', "order = streams goes through one source, 'concat' has several"),
         ('y, x = csv("x.csv") | random_flip', "'random_flip' acts on pictures, which 'csv' does not give")):
     checks.refused(nnc, TOP, line, pattern)
 summary()

@@ -338,6 +338,13 @@ const Builtin builtins_words[] = {
     SOURCE("idx", "idx(file, ...)",
            "Files in the format of MNIST, one a field: [n, ...]."
            " Example: data test { image, label = idx(\"images\", \"labels\") }"),
+    SOURCE("concat", "concat(source, source, ...)",
+           "The rows of the sources, one after the other; stages act on each."
+           " Example: data predict { x = concat(npy(\"x.npy\"), csv(\"x.csv\")) }"),
+    SOURCE("mix", "mix(source, source, ..., weights = [...])",
+           "In data train: the rows of the sources, of each so many in an epoch as the weights say."
+           " Example: data train { x, label, image, sequence, video, words = mix(npz(\"a.npz\"), "
+           "npz(\"b.npz\"), weights = [0.7, 0.3]) }"),
     SOURCE("csv",
            "csv(file, columns = [...], header = true, separator = \",\", missing = [\"\", \"NA\", "
            "\"?\"])",

@@ -88,7 +88,10 @@ void data_evaluate(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   DataSet set = {.name = name, .span = stmt->section.name.span};
-  set.pipelines = ARENA_ARRAY(e->arena, DataPipeline, stmt->section.entries.count);
+  int line_count = 0;
+  for (int i = 0; i < stmt->section.entries.count; i++)
+    line_count += data_count_parts(&stmt->section.entries.items[i]);
+  set.pipelines = ARENA_ARRAY(e->arena, DataPipeline, line_count);
   for (int i = 0; i < stmt->section.entries.count; i++) {
     const AstEntry *entry = &stmt->section.entries.items[i];
     if (entry->kind == AST_ENTRY_PARAMS) {
@@ -97,7 +100,8 @@ void data_evaluate(Elaborator *e, const AstStmt *stmt) {
     }
     if (read_option(e, entry, &set) || !check_fields(e, &set, entry)) continue;
     /* With a mistake in it the line still feeds its inputs. */
-    data_read_pipeline(e, entry, &set.pipelines[set.pipeline_count++]);
+    data_read_line(e, entry, &set.pipelines[set.pipeline_count]);
+    set.pipeline_count += data_count_parts(entry);
   }
   data_check_sources(e, &set);
   vec_push(e->arena, &e->module->data_sets, set);
@@ -119,7 +123,7 @@ static void report_unfed(Elaborator *e, const DataSet *set, const InputInfo *inp
 static void warn_unused_fields(Elaborator *e, const DataSet *set) {
   for (int i = 0; i < set->pipeline_count; i++) {
     const DataPipeline *pipeline = &set->pipelines[i];
-    for (int k = 0; k < pipeline->field_count; k++) {
+    for (int k = 0; k < pipeline->field_count && !data_follows_part(set, i); k++) {
       const char *field = pipeline->fields[k];
       if (field[0] == '_' || module_find_input(e->module, field)) continue;
       Diagnostic *d = report_warning(e, pipeline->span, "no input is fed by the field '%s'", field);
@@ -168,6 +172,7 @@ void data_check(Elaborator *e) {
     check_batch_stage(e, set);
     data_check_values(e, set);
     data_check_choices(e, set);
+    data_check_joints(e, set);
   }
   data_check_fit(e, train);
   data_check_overlap(e);

@@ -14,14 +14,26 @@ const DataSet *data_find_set(const Module *module, const char *name); /* NULL wh
 /* ---- lines (data_calls.c) ----------------------------------------------------------------- */
 
 /* Evaluates `names = source | stage ...`; false after an error, then with the calls that are good,
- * none where the source is not. */
-bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipeline);
+ * none where the source is not. The stages are those of `first`, unless it is NULL. */
+bool data_read_pipeline(Elaborator *e, const AstEntry *entry, const AstExpr *source,
+                        const DataPipeline *first, DataPipeline *pipeline);
 bool data_has_field(const DataPipeline *pipeline, const char *name);
 /* NULL when it is not given. */
 const DataArgument *data_find_argument(const DataCall *call, const char *name);
 double data_argument_number(const DataCall *call, const char *name, double fallback);
 /* Whether the source has no rows of its own: those of the other lines are its rows. */
 bool data_follows_rows(const DataCall *source);
+
+/* ---- lines with several sources (data_joint.c) --------------------------------------------- */
+
+/* How many lines of one source each stand for the entry, and these. */
+int data_count_parts(const AstEntry *entry);
+void data_read_line(Elaborator *e, const AstEntry *entry, DataPipeline *parts);
+/* The call that joins the line with others; NULL. */
+const DataCall *data_joint_call(const DataPipeline *pipeline);
+/* Whether the line's rows are those after the line's before it. */
+bool data_follows_part(const DataSet *set, int line);
+void data_check_joints(Elaborator *e, const DataSet *set);
 
 /* ---- sources and the inputs that they feed (data_sources.c) ------------------------------- */
 

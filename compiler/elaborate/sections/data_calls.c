@@ -513,18 +513,26 @@ static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr
   return check_call(e, pipeline, call, word) && (is_source || data_check_stage(e, pipeline, call));
 }
 
-bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipeline) {
-  pipeline->span = entry->span;
-  pipeline->field_count = entry->names.count;
+/* A stage of another part of the line, whose source must give what it acts on, too. */
+static bool copy_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *stage,
+                      DataCall *call) {
+  *call = *stage;
+  return data_check_stage(e, pipeline, call);
+}
+
+bool data_read_pipeline(Elaborator *e, const AstEntry *entry, const AstExpr *source,
+                        const DataPipeline *first, DataPipeline *pipeline) {
+  *pipeline = (DataPipeline){.span = entry->span, .field_count = entry->names.count};
   pipeline->fields = ARENA_ARRAY(e->arena, const char *, entry->names.count);
   for (int i = 0; i < entry->names.count; i++) pipeline->fields[i] = entry->names.items[i].text;
-  int count = 1 + entry->stages.count;
-  pipeline->calls = ARENA_ARRAY(e->arena, DataCall, count);
+  int count = first ? first->call_count : 1 + entry->stages.count;
+  pipeline->calls = ARENA_ARRAY(e->arena, DataCall, count + 2); /* and what joins parts */
   bool fits = true, has_source = false; /* without it nothing can be said of the stages together */
-  for (int i = 0; i < count; i++) {
-    const AstExpr *expr = i == 0 ? entry->value : entry->stages.items[i - 1];
+  for (int i = 0; i < count || i == 0; i++) {
+    const AstExpr *expr = i == 0 ? source : entry->stages.items[i - 1];
     DataCall *call = &pipeline->calls[pipeline->call_count];
-    bool good = read_call(e, pipeline, expr, i == 0, call);
+    bool good = first && i > 0 ? copy_call(e, pipeline, &first->calls[i], call)
+                               : read_call(e, pipeline, expr, i == 0, call);
     if (i == 0) has_source = good;
     if (good && has_source) pipeline->call_count++;
     fits = fits && good;

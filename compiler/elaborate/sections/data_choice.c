@@ -112,7 +112,7 @@ void data_check_choices(Elaborator *e, const DataSet *set) {
   const DataCall *first = NULL;
   for (int p = 0; p < set->pipeline_count; p++) {
     const DataPipeline *pipeline = &set->pipelines[p];
-    data_check_mixtures(e, set, pipeline);
+    if (!data_follows_part(set, p)) data_check_mixtures(e, set, pipeline);
     for (int c = 1; c < pipeline->call_count; c++) {
       const DataCall *call = &pipeline->calls[c];
       const DataArgument *by = data_find_argument(call, samples(call) ? "field" : "by");
