@@ -87,3 +87,9 @@ g.case("x[:halved(65)]", lambda x: 1 * x, x=N(64, 2))
 # Equal eigenvalues: those that differ have their gradients.
 g.case("eigh(x * eye(3) + 2 * eye(3))[0]", lambda x: (x.diagonal() + 2).sort()[0], x=[[1.0, 3.0, 2.0], [0.0, 5.0, 1.0], [0.0, 0.0, -3.0]])
 g.case("cholesky(x)", lambda x: L.cholesky((x + x.mT) / 2), x=[[4.0, 0.5], [1.5, 9.0]])
+# Each by itself, of two shapes.
+g.case("lower_factor(spd(x))", lambda x: L.cholesky(positive(x)), x=N(2, 2, 3))
+for shape in [(2, 2), (2, 3, 3)]:
+    g.case("slogdet(x)[1]", lambda x: L.slogdet(x)[1], x=N(*shape))
+    g.case("eigh(x)[0]", lambda x: L.eigvalsh((x + x.mT) / 2), x=N(*shape))
+    g.case("factored(x)[0]", lambda x: L.lu_factor(x)[0], x=N(*shape))

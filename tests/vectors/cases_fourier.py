@@ -39,6 +39,8 @@ g.case("both(transformed_rows(x, none, 1))", lambda x: parts(F.ifft(x)) * 4, x=N
 for n in (3, 8):
     g.case("both(chirped_rows(x, z, -1))", lambda x, z: parts(F.fft(torch.complex(x, z))), x=N(2, n), z=N(2, n))
     g.case(f"roots(a, {n})", lambda a, n=n: torch.cos(a * 2 * torch.pi / n) + 2 * torch.sin(a * 2 * torch.pi / n), a=list(range(n)))
+g.case("unit_roots(a, 5, f32)[1]", lambda a: torch.sin(a * 2 * torch.pi / 5), a=[0, 7])
+g.case("unit_roots(a, 6, f32)[0]", lambda a: torch.cos(a * 2 * torch.pi / 6), a=[[3], [1]])
 
 
 # ---- attention to a band: the same as where a mask leaves the band alone ----
