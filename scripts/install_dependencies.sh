@@ -10,7 +10,7 @@
 set -euo pipefail
 
 packages=(cmake flex bison zlib1g-dev libjpeg-dev libpng-dev libjansson-dev clang make)
-[ "${1:-}" = --build-only ] || packages+=(libcmocka-dev gcc patch python3 curl ca-certificates)
+[ "${1:-}" = --build-only ] || packages+=(libcmocka-dev libtree-sitter-dev gcc patch python3 curl ca-certificates)
 
 formatter=() # only where it can be had without asking
 [ "${1:-}" = --build-only ] || formatter=(clang-format-14)

@@ -2,7 +2,7 @@
 # What editors get: the extension for VS Code packs to the same bytes and works against a stand-in for VS Code, with a real server; the
 # grammar for tree-sitter reads every program as nnc does, and colours it.  Usage: tests/editors/run.sh BUILD [--long]
 #
-# Without node, or without tree-sitter's library (libtree-sitter-dev), that part says that it skips. --long: Neovim, with
+# Without node, or without the library of tree-sitter (libtree-sitter-dev), that part says that it skips. --long: Neovim, with
 # the settings of docs/editors.md.
 set -uo pipefail
 build=$(cd "$1" && pwd) long=${2:-}
