@@ -106,7 +106,9 @@ module.exports = grammar({
     ].map(([operator, level]) => prec.left(level,
       seq(field('left', $._operand), field('operator', operator), field('right', $._operand)))).concat(
       prec.right(PREC.power, seq(field('left', $._operand), field('operator', '^'), field('right', $._operand))))),
-    member: ($) => prec(PREC.postfix, seq(field('object', $._operand), '.', field('name', $._name))),
+    // A call inside of a layer goes by its number: net.linear.0.w.
+    member: ($) => prec(PREC.postfix, seq(field('object', $._operand), '.',
+      field('name', choice($._name, alias(token.immediate(/[0-9]+/), $.call_number))))),
     call: ($) => prec(PREC.postfix, seq(field('function', $._operand), $.arguments)),
     arguments: ($) => seq('(', list(choice($._expression, $.named_argument)), ')'),
     named_argument: ($) => seq(field('name', choice($._name, alias('with', $.identifier))), '=',

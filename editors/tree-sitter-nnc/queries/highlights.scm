@@ -25,6 +25,7 @@
 (formal name: (identifier) @variable.parameter)
 (named_argument name: (identifier) @variable.parameter)
 (member name: (identifier) @property)
+(call_number) @number
 (entry name: (names (identifier) @property))
 (data_entry name: (names (identifier) @property))
 
