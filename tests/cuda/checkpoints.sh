@@ -15,8 +15,9 @@ run_digits() { # PROGRAM OUT FLAGS...
 checkpoint() { echo "$here/$1/checkpoint.safetensors"; }
 same_run() { # NAME RUN RUN: bit for bit, but for the log's times
   same_files "$1" "$(checkpoint "$2")" "$(checkpoint "$3")"
-  same_files "$1, logs" <(sed 's/"seconds":[0-9.]*,//' "$here/$2/log.jsonl") <(sed 's/"seconds":[0-9.]*,//' "$here/$3/log.jsonl")
+  same_files "$1, logs" <(without_times "$2") <(without_times "$3")
 }
+without_times() { sed -E 's/"(seconds|data_wait)":[0-9.]*,//g' "$here/$1/log.jsonl"; }
 close_run() { check "$1" python3 tests/cuda/compare.py "$(checkpoint "$2")" "$(checkpoint "$3")" "$4"; }
 
 moving() { # TYPE LIMIT
@@ -72,7 +73,7 @@ killed() {
 steering() {
   local part
   write_digits
-  sed -i 's/^  metrics .*/&\n  save = best(test.loss, keep = 2)\n  keep = 2\n  stop = patience(2, test.accuracy, "max", threshold = 0.02)/; s/validate .*/validate = 7 steps/; s/^accuracy .*/&\narea = auc(logits[:, 3], label == 3)/; s/\[accuracy\]/[accuracy, area]/' "$here/digits.net"
+  sed -i 's/^  metrics .*/&\n  save = best(test.loss, keep = 2)\n  keep = 2\n  stop = patience(2, test.accuracy, "max", threshold = 0.02)/; s/validate .*/validate = 7 steps/; s/^accuracy .*/&\narea = auc(logits[:, 3], label[:, 3])/; s/\[accuracy\]/[accuracy, area]/' "$here/digits.net"
   check "digits of CUDA" "$nnc" "${cuda[@]}" "$here/digits.net" -o "$here/cuda"
   run_digits cuda whole --steps 160
   check "the best is kept" grep -q '"best_step"' "$here/whole/log.jsonl"
