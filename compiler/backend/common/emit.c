@@ -109,7 +109,9 @@ static UseList kernel_uses(const Emitter *emitter, int kernel) {
 static const char *first_use(const Emitter *emitter, int kernel) {
   UseList uses = kernel_uses(emitter, kernel);
   if (uses.count == 0) return "";
-  return arena_printf(emitter->arena, "%s of %s", uses.items[0].step->path, uses.items[0].entry);
+  return arena_printf(emitter->arena, "%s of %s",
+                      code_in_comment(emitter->arena, uses.items[0].step->path),
+                      uses.items[0].entry);
 }
 
 /* Scalars are called what the first use calls them. */

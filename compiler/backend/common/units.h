@@ -9,7 +9,7 @@
 typedef struct KernelPart {
   const Kernel *kernel; /* NULL: it is the back end's own */
   const char *name;
-  const char *use; /* "h1.y of train", its first one; "" */
+  const char *use; /* "h1.y of train", its first one, as comments may hold it; "" */
   Text text;
   int file; /* the number of the user's file that it calls; -1: none */
   int unit; /* of those that hold kernels; filled by units_plan */
