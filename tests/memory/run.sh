@@ -7,6 +7,7 @@ build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
 nnc="$build/bin/nnc" quick=--cflags=-O1 agree="$build/tests/agree" threads=2
+export AGREE_CFLAGS=-O1 # of f32; f64 has -O0
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 
 says() { [[ $1 == *"$2"* ]]; }
@@ -39,7 +40,7 @@ half() {
   check "$name: compiles" "$nnc" $quick "$model" --threads=$threads --memory-limit=$limit -o "$work/$name"
   for type in f32 f64; do
     default=$(planned "$model" --float=$type)
-    check "$name: the same steps in $type" env AGREE_OPTIONS="$quick --threads=$threads --memory-limit=$((default / 2))" \
+    check "$name: the same steps in $type" env AGREE_OPTIONS="--threads=$threads --memory-limit=$((default / 2))" \
       "$agree" "$nnc" "$model" $type 1 "$work"
   done
 }
@@ -58,7 +59,7 @@ at_most "recurrent: plan at half" "$(planned $recurrent --memory-limit=$limit)" 
 report=$("$nnc" $recurrent --report --threads=$threads --memory-limit=$limit)
 check "recurrent: in parts" says "$report" micro-batches
 check "recurrent: says that it writes out" says "$report" 'the steps of scans are written out'
-check "recurrent: the same steps" env AGREE_OPTIONS="$quick --threads=$threads --memory-limit=$limit" \
+check "recurrent: the same steps" env AGREE_OPTIONS="--threads=$threads --memory-limit=$limit" \
   "$agree" "$nnc" $recurrent f64 1 "$work"
 sed 's/along 1 with/along 1 recompute with/' $recurrent >"$work/again.net"
 check_status "recurrent: rounds take the whole batch" 1 "no micro-batches: '.*' is a loop over steps" \
