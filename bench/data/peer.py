@@ -86,8 +86,11 @@ def tensorflow_passes():
         return (tf.image.random_flip_left_right(picture) / 255 - MEAN) / DEVIATION
 
     data = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files))
-    data = data.map(crop if task == "crop" else resized, num_parallel_calls=threads, deterministic=False)
-    data = data.batch(BATCH, drop_remainder=True).prefetch(2)
+    data = data.map(crop if task == "crop" else resized, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)
+    data = data.batch(BATCH, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = threads
+    data = data.with_options(options)
 
     def one():
         start = time.monotonic()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, tar/, safetensors/;
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, safetensors/;
 with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
-A seed of a data reader is a choice of the input (see fuzz_data.h; csv has a second byte of choices) and a
+A seed of a data reader is a choice of the input (see fuzz_data.h; csv, rows, text and picture have a second byte of choices) and a
 file; one of dump/ is a choice of the pass (see fuzz_dump.c) and a dump."""
-import io, json, pathlib, re, struct, subprocess, sys, tarfile, zipfile
+import base64, io, json, pathlib, re, struct, subprocess, sys, tarfile, zipfile
 
 root = pathlib.Path(sys.argv[1])
 tree = pathlib.Path(__file__).resolve().parents[2]
@@ -53,6 +53,39 @@ for s, shape in enumerate(shapes):
                     info.size = len(content)
                     members.addfile(info, io.BytesIO(content))
             save("tar", f"{s}-{format}-{is_class}", [s * 8 + 128 * is_class], archive.getvalue())
+sys.path.insert(1, str(tree / "tests/lib"))
+import files
+pictures = [files.png(4, 4, 3, bytes(range(48))), files.png(13, 9, 1, bytes(117)), files.png(2, 3, 3, bytes(range(18)))]
+pictures += [base64.b64decode(text) for text in (tree / "tests/fuzz/pictures.txt").read_text().split()[1::2]]
+for i, picture in enumerate(pictures):
+    for choice in range(32):
+        if (choice + i) % 5 == 0:
+            save("picture", f"{i}-{choice}", [choice, i], picture)
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as members:
+        for name in ("a.png", "b.x.png", "b.jpg"):
+            info = tarfile.TarInfo(name)
+            info.size = len(picture)
+            members.addfile(info, io.BytesIO(picture))
+    if i < 4:
+        save("tar", f"picture-{i}", [64], archive.getvalue())
+for choice in range(0, 256, 5):
+    save("rows", f"raw-{choice}", [choice % 32, choice & 252 | 1], bytes(i % 2 for i in range(64 + (choice >> 3 & 1) * 3)))
+for i, classes in enumerate((1, 2)):
+    for choice in (0, 128):
+        save("rows", f"cifar-{i}-{choice}", [i * 8, i * 4 + choice], bytes(2 * (classes + 3072)))
+for i, (magic, version, size) in enumerate(((20240520, 1, 2), (20240801, 7, 4), (20240520, 2, 2))):
+    for choice in (2, 6, 42, 130, 134):
+        save("rows", f"tokens-{i}-{choice}", [8 + i, choice], struct.pack("<256I", magic, version, 12, *[0] * 253) + bytes(12 * size))
+for choice in range(24):
+    for i, text in enumerate((b"a b\nab a  b \n\n", "\u00e9\U0001f600 x\r\n\tz".encode() * 3, b"a\0b<unk> <eos> " * 4)):
+        save("text", f"{i}-{choice}", [8 + choice % 8, choice], text)
+for choice in range(64):
+    separator = b";" if choice & 4 else b","
+    folder = b"" if choice & 1 else b"/proc/self/fd/"
+    rows = [b"file" + separator + b"n"] * (choice >> 3 & 1) + [folder + b"100" + separator + b"1", b'"' + folder + b'100"' + separator,
+            folder + (b"101" if choice & 2 else b"100") + separator + b"x", folder + b"100" + separator + b'"a\nb"']
+    save("list", f"{choice}", [choice], b"\n".join(rows) + b"\n")
 tables = [b"a\n1\n0\n1\n", b"1,0\r\n0,1\r\n", b"a;b\n1;0\n;1\n", b'"a","b"\n"x ""y""",2\n"z\nw",3\n\n', b"1.5e3\n-.5\n12345678901234567890\n", b"NA\n?\n\n7\n"]
 for i, table in enumerate(tables):
     for choice in range(256):
