@@ -46,8 +46,8 @@ typedef struct nnc_interval {
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt,
-      *stop, *only, *npy, *png; /* NULL: not given */
-  const char *resume;           /* "": the default checkpoint; NULL: no --resume */
+      *stop, *only, *npy, *png, *cache; /* NULL: not given */
+  const char *resume;                   /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
       jobs, patience, keep, wrong, batch, top, length, top_k; /* -1: not given; yes is 1 */
   double temperature, top_p;

@@ -8,6 +8,7 @@
 #include "core/fitted.h"
 #include "data/visit.h"
 #include "data/words.h"
+#include "os/message.h"
 #include "nnc_data.h"
 
 typedef struct DataContext DataContext; /* call.h */
@@ -35,6 +36,8 @@ struct nnc_source_class {
   /* Whether a row that cannot be made is left out; NULL: it never is. */
   bool (*skips)(const DataTable *table);
   void (*close)(DataTable *table); /* frees table->state */
+  /* What --cache says, for a source that decodes files; NULL: it does not. */
+  int (*open_cache)(const char *text, char message[NNC_MESSAGE]);
   /* Instead of load, for a source without rows of its own: fills its field for as many examples as
    * `rows` has, in their order; NULL: a single one.  Called after the stages of all other tables. */
   int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);

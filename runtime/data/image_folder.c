@@ -177,6 +177,7 @@ const struct nnc_source_class nnc_source_image_folder = {.name = "image_folder",
                                                          .ready = data_picture_ready,
                                                          .workers = data_picture_workers,
                                                          .skips = data_picture_skips,
+                                                         .open_cache = data_cache_open,
                                                          .close = data_picture_close,
                                                          .learns = true,
                                                          .takes_many_files = true};

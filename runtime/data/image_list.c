@@ -106,4 +106,5 @@ const struct nnc_source_class nnc_source_image_list = {.name = "image_list",
                                                        .ready = data_picture_ready,
                                                        .workers = data_picture_workers,
                                                        .skips = data_picture_skips,
+                                                       .open_cache = data_cache_open,
                                                        .close = data_picture_close};

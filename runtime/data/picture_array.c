@@ -53,7 +53,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
                          .height = rows->height,
                          .width = rows->width,
                          .orientation = 1};
-  return data_picture_show(table, &picture, field, visit, row);
+  return data_picture_show(data_picture_stages(table), &picture, field, visit, row);
 }
 
 /* Rows keep their numbers, from which stages draw, as those of files of pictures do: a mask may be one. */

@@ -178,8 +178,13 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
 
 /* --- making rows ------------------------------------------------------------------------------ */
 
-static unsigned char *read_file(const DataContext *context, const char *name, DataScratch *scratch,
-                                size_t *size) {
+static int look_at_file(const PictureOrigin *origin, struct stat *status) {
+  return stat(origin->name, status);
+}
+
+static unsigned char *read_file(const DataContext *context, const PictureOrigin *origin,
+                                DataScratch *scratch, size_t *size) {
+  const char *name = origin->name;
   struct stat status;
   const char *kind = stat(name, &status) == 0 ? data_file_kind(status.st_mode) : NULL;
   if (kind) { /* before it is opened: a pipe would wait for its other end */
@@ -201,19 +206,11 @@ static unsigned char *read_file(const DataContext *context, const char *name, Da
 }
 
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
-                      const DataVisit *visit, unsigned char *bytes) {
+                      const DataVisit *visit, unsigned char *row) {
   const PictureFiles *pictures = table->state;
-  PictureBytes read = {.name = pictures->names.items[visit->row]};
-  read.bytes = read_file(context, read.name, visit->scratch, &read.size);
-  data_scratch_mark(visit->scratch, NNC_DATA_READING);
-  return read.bytes ? data_picture_make_of(context, table, field, visit, &read, bytes) : -1;
-}
-
-int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
-                         const DataVisit *visit, const PictureBytes *read, unsigned char *row) {
-  PictureFile picture;
-  if (data_picture_look(context, read->name, read->bytes, read->size, &picture) < 0) return -1;
-  return data_picture_show(table, &picture, field, visit, row);
+  PictureOrigin origin = {
+      .name = pictures->names.items[visit->row], .look = look_at_file, .read = read_file};
+  return data_picture_make_of(context, table, field, visit, &origin, row);
 }
 
 const char *data_picture_row_name(const DataTable *table, int64_t row) {

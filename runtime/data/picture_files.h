@@ -2,6 +2,9 @@
 #ifndef NNC_DATA_PICTURE_FILES_H
 #define NNC_DATA_PICTURE_FILES_H
 
+#include <sys/stat.h>
+
+#include "data/cache.h"
 #include "data/picture_stages.h"
 #include "data/table.h"
 #include "data/visit.h"
@@ -41,14 +44,18 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
 /* Of the class of a source: what load leaves to do when the table's first field is a picture. */
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes);
-/* The same from bytes that are read already. */
-typedef struct PictureBytes {
-  const char *name; /* in messages */
-  const unsigned char *bytes;
-  size_t size;
-} PictureBytes;
+/* The same of a picture that lies elsewhere, by what reads it. */
+typedef struct PictureOrigin {
+  const char *name;  /* in messages */
+  const void *state; /* of these: */
+  /* 0, or -1: it cannot be looked at. */
+  int (*look)(const struct PictureOrigin *origin, struct stat *status);
+  /* Its bytes, in the thread's buffer; NULL with a message. */
+  unsigned char *(*read)(const DataContext *context, const struct PictureOrigin *origin,
+                         DataScratch *scratch, size_t *size);
+} PictureOrigin;
 int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
-                         const DataVisit *visit, const PictureBytes *read, unsigned char *row);
+                         const DataVisit *visit, const PictureOrigin *origin, unsigned char *row);
 const char *data_picture_row_name(const DataTable *table, int64_t row);
 bool data_picture_skips(const DataTable *table);
 int data_picture_workers(const DataTable *table);

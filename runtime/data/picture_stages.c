@@ -197,6 +197,7 @@ int data_picture_apply(const DataContext *context, const PictureStages *stages,
   for (int i = 0; i < stages->count; i++) {
     const PictureStage *stage = &stages->stages[i];
     Draws draws = {visit, (uint64_t)stage->kind + PICTURE_STAGE_KINDS * before[stage->kind]++};
+    if (i < stages->first) continue;
     int result = data_picture_result(context, view, apply_stage(stage, &draws, view));
     if (result < 0) return result;
   }
@@ -249,14 +250,34 @@ static int check_size(const DataContext *context, const char *name, const Pictur
       (long long)side[0], (long long)side[1]);
 }
 
-int data_picture_show(const DataTable *table, const PictureFile *picture, const DataField *field,
-                      const DataVisit *visit, unsigned char *row) {
+int data_picture_same(const PictureStages *stages, const DataVisit *visit) {
+  int count = 0;
+  while (count < stages->count) {
+    PictureStageKind kind = stages->stages[count].kind;
+    bool draws = kind != PICTURE_RESIZE && kind != PICTURE_CENTER_CROP && kind != PICTURE_PAD;
+    if (draws && visit->draws) break;
+    count++;
+  }
+  return count;
+}
+
+const PictureStages *data_picture_stages(const DataTable *table) {
   static const PictureStages none;
-  const DataContext *context = picture->context;
-  const PictureStages *stages = table->pictures ? &table->pictures->stages : &none;
+  return table->pictures ? &table->pictures->stages : &none;
+}
+
+PictureView data_picture_view(const PictureFile *picture, const DataField *field,
+                              const DataVisit *visit) {
   int channels = field->input->rank == 4 ? (int)field->input->dim[1] : 1;
   PictureView view = data_view_file(picture, channels, visit->scratch);
   view.is_index = visit->is_index;
+  return view;
+}
+
+int data_picture_show(const PictureStages *stages, const PictureFile *picture,
+                      const DataField *field, const DataVisit *visit, unsigned char *row) {
+  const DataContext *context = picture->context;
+  PictureView view = data_picture_view(picture, field, visit);
   if (data_picture_apply(context, stages, visit, &view) < 0 ||
       check_size(context, picture->name, &view, field) < 0)
     return -1;

@@ -37,6 +37,7 @@ typedef struct PictureStage {
 typedef struct PictureStages {
   int count;
   PictureStage stages[DATA_PICTURE_STAGES];
+  int first; /* those before it have acted already */
 } PictureStages;
 
 /* What a table knows of the pictures of its first field. */
@@ -63,8 +64,18 @@ int data_picture_apply(const DataContext *context, const PictureStages *stages,
 /* The same for PICTURE_TOO_LARGE, which a view's functions return. */
 int data_picture_result(const DataContext *context, const PictureView *view, int result);
 
-/* Fills a row of the field with what the table's stages make of the picture. */
-int data_picture_show(const DataTable *table, const PictureFile *picture, const DataField *field,
-                      const DataVisit *visit, unsigned char *row);
+/* How many of the stages, from the first on, do the same in each visit of this kind. */
+int data_picture_same(const PictureStages *stages, const DataVisit *visit);
+
+/* Those of the table; none where it has none. */
+const PictureStages *data_picture_stages(const DataTable *table);
+
+/* What is to be seen of the picture before any stage. */
+PictureView data_picture_view(const PictureFile *picture, const DataField *field,
+                              const DataVisit *visit);
+
+/* Fills a row of the field with what the stages make of the picture. */
+int data_picture_show(const PictureStages *stages, const PictureFile *picture,
+                      const DataField *field, const DataVisit *visit, unsigned char *row);
 
 #endif

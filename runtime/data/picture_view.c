@@ -214,14 +214,19 @@ static bool is_settled(const PictureView *view) {
          view->part.width == view->picture.width;
 }
 
-static int settle_if_needed(PictureView *view) { return is_settled(view) ? 0 : settle(view); }
+int data_view_settle(PictureView *view) { return is_settled(view) ? 0 : settle(view); }
+
+bool data_view_is_part(const PictureView *view, PicturePart *part) {
+  *part = inside(view);
+  return !view->has_pixels && !is_scaled(view);
+}
 
 int data_view_color(PictureView *view, enum DataColor color, double factor) {
   if (view->is_index)
     return data_fail(view->file->context,
                      "%s: color_jitter changes colours, but the values of this picture are classes",
                      view->file->name);
-  int result = settle_if_needed(view);
+  int result = data_view_settle(view);
   if (result < 0) return result;
   data_color_change(&view->picture, view->scratch->buffers[view->buffer].bytes, color, factor);
   data_scratch_mark(view->scratch, NNC_DATA_SCALING);
@@ -231,7 +236,7 @@ int data_view_color(PictureView *view, enum DataColor color, double factor) {
 /* --- maps and fillings ------------------------------------------------------------------------ */
 
 int data_view_map(PictureView *view, PictureMap map, unsigned char fill) {
-  int result = settle_if_needed(view);
+  int result = data_view_settle(view);
   if (result < 0) return result;
   if (view->is_mirrored) { /* pixels lie the other way */
     map.b = -map.b;
@@ -252,7 +257,7 @@ int data_view_map(PictureView *view, PictureMap map, unsigned char fill) {
 }
 
 int data_view_fill(PictureView *view, PicturePart part, unsigned char value) {
-  int result = settle_if_needed(view);
+  int result = data_view_settle(view);
   if (result < 0) return result;
   const Picture *picture = &view->picture;
   NNC_ASSERT(part.top >= 0 && part.top + part.height <= picture->height);

@@ -43,6 +43,11 @@ int data_view_color(PictureView *view, enum DataColor color, double factor);
 int data_view_map(PictureView *view, PictureMap map, unsigned char fill);
 int data_view_fill(PictureView *view, PicturePart part, unsigned char value);
 
+/* What is kept of a picture to go on from here.  Whether that is pixels of its file, which are not scaled, and
+ * which part of it is seen; else what is seen is computed, and is the whole of view->picture. */
+bool data_view_is_part(const PictureView *view, PicturePart *part);
+int data_view_settle(PictureView *view);
+
 /* Computes what is seen: planes [channels][height][width]. */
 int data_view_finish(PictureView *view, unsigned char *planes);
 

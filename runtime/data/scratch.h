@@ -10,8 +10,9 @@
 
 enum DataBuffer {
   DATA_BUFFER_FILE,
-  DATA_BUFFER_JOINT, /* of a part of a joint table */
-  DATA_BUFFER_ROW,   /* of a file that stays on disk */
+  DATA_BUFFER_JOINT,  /* of a part of a joint table */
+  DATA_BUFFER_ROW,    /* of a file that stays on disk */
+  DATA_BUFFER_CACHED, /* of the cache's file */
   DATA_BUFFER_DECODED,
   DATA_BUFFER_TURNED,
   DATA_BUFFER_SCALED, /* and the next: what one scaling makes is read by another */
@@ -31,6 +32,7 @@ typedef struct DataScratch {
   int64_t since; /* the thread's processor time at the last mark */
   _Atomic int64_t nanoseconds[NNC_DATA_WORKS];
   _Atomic int64_t rows;
+  _Atomic int64_t cached; /* of them, what the cache had */
 } DataScratch;
 
 /* The buffer, with room for `size` bytes, aligned for any type; what it held is lost. NULL when

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/session.h"
+#include "data/class.h"
 #include "data/open.h"
 #include "data/read.h"
 #include "os/message.h"
@@ -56,8 +57,26 @@ static nnc_data *check(const char *title, nnc_data *data, const nnc_entry *entry
   return NULL;
 }
 
+/* What --cache says goes to what decodes files. */
+static bool open_cache(const nnc_session *session) {
+  const nnc_model *model = session->model;
+  char message[NNC_MESSAGE];
+  if (!session->options->cache) return true;
+  for (int s = 0; s < model->data_set_count; s++)
+    for (int p = 0; p < model->data_sets[s].pipeline_count; p++) {
+      const struct nnc_source_class *source = model->data_sets[s].pipelines[p].calls[0].source;
+      if (!source->open_cache) continue;
+      if (source->open_cache(session->options->cache, message) == 0) return true;
+      nnc_error("%s", message);
+      return false;
+    }
+  nnc_error("--cache: no source of %s decodes files, as image_folder does", model->file);
+  return false;
+}
+
 nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry) {
   char message[NNC_MESSAGE], title[64];
+  if (!open_cache(session)) return NULL;
   snprintf(title, sizeof title, "data %s", set);
   nnc_data *data = nnc_data_open(session->model, set, entry, nnc_data_folder(session->options),
                                  &session->fitted, message);

@@ -303,12 +303,37 @@ static void close_shards(DataTable *table) {
 
 /* --- making rows ------------------------------------------------------------------------------ */
 
-/* The member's bytes in the thread's buffer; NULL with a message. */
-static unsigned char *read_member(const DataContext *context, const Shards *shards,
-                                  const Member *member, DataScratch *scratch) {
-  const char *name = shards->shards.items[member->shard];
-  bool is_open = member->shard < shards->open;
-  int descriptor = is_open ? shards->descriptors[member->shard] : open(name, O_RDONLY | O_CLOEXEC);
+/* An example's member. */
+typedef struct Wanted {
+  const Shards *shards;
+  const Member *member;
+} Wanted;
+
+/* The archive of the member; the caller closes it where it does not stay open. */
+static int open_shard(const Wanted *wanted, bool *is_open) {
+  const Shards *shards = wanted->shards;
+  int32_t shard = wanted->member->shard;
+  *is_open = shard < shards->open;
+  return *is_open ? shards->descriptors[shard]
+                  : open(shards->shards.items[shard], O_RDONLY | O_CLOEXEC);
+}
+
+static int look_at_member(const PictureOrigin *origin, struct stat *status) {
+  bool is_open;
+  int descriptor = open_shard(origin->state, &is_open);
+  int result = descriptor < 0 ? -1 : fstat(descriptor, status);
+  if (descriptor >= 0 && !is_open) close(descriptor);
+  return result;
+}
+
+/* Its bytes in the thread's buffer; NULL with a message. */
+static unsigned char *read_member(const DataContext *context, const PictureOrigin *origin,
+                                  DataScratch *scratch, size_t *size) {
+  const Wanted *wanted = origin->state;
+  const Member *member = wanted->member;
+  const char *name = wanted->shards->shards.items[member->shard];
+  bool is_open;
+  int descriptor = open_shard(wanted, &is_open);
   unsigned char *bytes = NULL;
   if (descriptor < 0) {
     data_fail(context, "cannot open %s: %s", name, strerror(errno));
@@ -318,7 +343,7 @@ static unsigned char *read_member(const DataContext *context, const Shards *shar
   if (!bytes) data_fail_memory(context, name, member->bytes);
   else if (read_bytes(context, descriptor, name, member, bytes) < 0) bytes = NULL;
   if (!is_open) close(descriptor);
-  data_scratch_mark(scratch, NNC_DATA_READING);
+  *size = (size_t)member->bytes;
   return bytes;
 }
 
@@ -374,14 +399,15 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
                 const DataVisit *visit, unsigned char *row) {
   const Shards *shards = table->state;
   const Take *take = &shards->takes[field - table->fields];
-  const Member *member = &take->members[visit->row];
-  const char *name = shards->pictures.names.items[visit->row];
-  unsigned char *bytes = read_member(context, shards, member, visit->scratch);
-  if (!bytes) return -1;
-  if (take->kind == SHARD_ARRAY)
-    return make_array(context, field, name, (Bytes){bytes, member->bytes}, row);
-  return data_picture_make_of(context, table, field, visit,
-                              &(PictureBytes){name, bytes, (size_t)member->bytes}, row);
+  Wanted wanted = {shards, &take->members[visit->row]};
+  PictureOrigin origin = {shards->pictures.names.items[visit->row], &wanted, look_at_member,
+                          read_member};
+  size_t size;
+  if (take->kind == SHARD_PICTURE)
+    return data_picture_make_of(context, table, field, visit, &origin, row);
+  unsigned char *bytes = read_member(context, &origin, visit->scratch, &size);
+  data_scratch_mark(visit->scratch, NNC_DATA_READING);
+  return bytes ? make_array(context, field, origin.name, (Bytes){bytes, (int64_t)size}, row) : -1;
 }
 
 static int ready(const DataContext *context, DataTable *table) {
@@ -399,4 +425,5 @@ const struct nnc_source_class nnc_source_shards = {.name = "shards",
                                                    .workers = data_picture_workers,
                                                    .skips = data_picture_skips,
                                                    .close = close_shards,
+                                                   .open_cache = data_cache_open,
                                                    .takes_many_files = true};

@@ -16,6 +16,7 @@ enum nnc_data_work {
 typedef struct nnc_data_spent {
   int threads;
   int64_t rows;
+  int64_t cached; /* of them, what the cache had */
   double seconds[NNC_DATA_WORKS];
 } nnc_data_spent;
 

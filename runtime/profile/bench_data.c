@@ -36,9 +36,20 @@ static void load_steps(nnc_trial *trial, int64_t steps) {
       nnc_trial_load(trial, run);
 }
 
-/* Of what was loaded between two looks. */
+/* Loads what is to be measured once before, so that the cache has it; the seconds that took. */
+static double load_before(nnc_trial *trial, int64_t steps) {
+  int64_t epoch, index;
+  nnc_loader_position(trial->loader, &epoch, &index);
+  double start = nnc_seconds_now();
+  load_steps(trial, steps);
+  double seconds = nnc_seconds_now() - start;
+  nnc_loader_seek(trial->loader, epoch, index);
+  return seconds;
+}
+
+/* Of what was loaded between two looks; `first`: how long it took for the first time, 0: it was not loaded before. */
 static bool print_loading(const nnc_session *session, const Loading *from, const Loading *to,
-                          int64_t examples) {
+                          int64_t examples, double first) {
   static const char *const names[NNC_DATA_WORKS] = {"read", "decode", "scale", "convert"};
   double seconds = to->seconds - from->seconds, processor = to->processor - from->processor;
   int64_t rows = to->spent.rows - from->spent.rows;
@@ -51,6 +62,10 @@ static bool print_loading(const nnc_session *session, const Loading *from, const
   for (int w = 0; w < NNC_DATA_WORKS && rows > 0; w++)
     printf(",\"%s_ms\":%.6g", names[w],
            (to->spent.seconds[w] - from->spent.seconds[w]) * 1e3 / (double)rows);
+  if (first > 0 && rows > 0)
+    printf(",\"cached\":%.4g,\"first_per_second\":%.6g,\"gain\":%.4g",
+           (double)(to->spent.cached - from->spent.cached) / (double)rows, (double)examples / first,
+           first / seconds);
   puts("}");
   if (fflush(stdout) == 0) return true;
   nnc_error_system("write", "the result");
@@ -69,11 +84,12 @@ bool nnc_bench_data(nnc_session *session) {
   }
   if (good) {
     load_steps(&trial, warmup);
+    double first = options->cache ? load_before(&trial, steps) : 0;
     Loading from = look(&trial);
     load_steps(&trial, steps);
     Loading to = look(&trial);
     int64_t examples = steps * trial.runs * session->model->train.batch;
-    good = !trial.has_failed && print_loading(session, &from, &to, examples);
+    good = !trial.has_failed && print_loading(session, &from, &to, examples, first);
   }
   nnc_trial_close(&trial);
   return good;

@@ -61,9 +61,9 @@ void write_jpeg(const char *name, int height, int width, int channels, int shade
 }
 
 int leave_folders(void **state) {
-  static const char *const names[] = {"t/b/2.jpg",     "t/b/1.png", "t/b/x.txt", "t/a/big.PNG",
-                                      "t/a/grey.jpeg", "t/b",       "t/a",       "t",
-                                      "v/c/1.png",     "v/c",       "v"};
+  static const char *const names[] = {"kept",        "t/b/2.jpg",     "t/b/1.png", "t/b/x.txt",
+                                      "t/a/big.PNG", "t/a/grey.jpeg", "t/b",       "t/a",
+                                      "t",           "v/c/1.png",     "v/c",       "v"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_to(names[i]));
   return leave(state);
 }

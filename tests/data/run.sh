@@ -88,7 +88,7 @@ memory=address,undefined
 build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
 mkdir "$work/words"
 export PROGRAMS=$work/words
-for test in idx csv npy stages choices streams rows pictures unreadable augment mixing copy_task scaling decoding loader golden words; do
+for test in idx csv npy stages choices streams rows pictures cache unreadable augment mixing copy_task scaling decoding loader golden words; do
   if link $memory "$work/memory" "$here/test_$test.c" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""

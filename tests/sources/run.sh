@@ -82,6 +82,15 @@ check_status "profile has the threads" 0 'Beside it [0-9]+ threads? of the data 
 check_status "profile has them in JSON" 0 '"loading_threads":[1-9][0-9]*,"loading_ms":[0-9.e-]+' ./drawn profile --json --data . --steps 4
 expect "synthetic inputs wait for nothing" "$(./drawn bench --steps 4 | grep -c data_wait)" 0
 check_status "the data alone" 0 '"examples":8,"data_threads":[1-9].*"read_ms":.*"decode_ms":.*"scale_ms":.*"convert_ms":' ./drawn bench --data-only --data . --steps 4
+# What is cached changes no bit, and bench tells what it gains.
+for cache in 1M 1M,encoded 1M,in=kept 300; do
+  check "--cache $cache" ./drawn --quiet --cache $cache --out cached.out
+  check "the weights with --cache $cache" cmp drawn.out/checkpoint.safetensors cached.out/checkpoint.safetensors
+  rm -rf cached.out
+done
+check_status "what the cache gains" 0 '"cached":1,"first_per_second":[0-9.e+]+,"gain":[0-9.]+}' ./middle bench --data-only --data . --steps 4 --cache 1M
+check_status "a cache of no size" 1 "--cache wants a size first, such as 512M or 1.5G, not 'much'" ./drawn --cache much --out cached.out
+check_status "a file that is no cache" 1 'notes.png is no cache of this version of nnc; name another file, or delete it' ./drawn --cache 1M,in=notes.png --out cached.out
 # Pictures that cannot be read: the run stops with their name, or leaves them out and tells.
 sed 's/image_folder("train")/image_folder("hurt", on_error = "skip")/; s/random_flip }/random_flip | prefetch(0) }\ndata val { image = image_folder("hurt", on_error = "skip") | center_crop(8) }/' drawn.net > skips.net
 sed 's/, on_error = "skip"//' skips.net > stops.net

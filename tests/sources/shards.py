@@ -83,6 +83,8 @@ got = [json.loads(line) for line in text.splitlines()]
 check("files of the command line", got == examples[9:16] + examples[:9], message)
 status, text, message = run("./shards", "eval", "--json")
 mean = sum(e["vector"][0] for e in examples[:9] + examples[16:]) / 17
+for cache in "1M", "1M,in=kept", "1M,in=kept":
+    check(f"--cache {cache}", run("./shards", "eval", "--json", "--cache", cache) == (0, text, ""))
 check("a list of names", status == 0 and abs(json.loads(text)["first"] - mean) < 1e-5, f"{text} {message}")
 
 # ---- archives that are none ----

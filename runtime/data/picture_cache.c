@@ -1,0 +1,267 @@
+/* Making rows of pictures, with what --cache keeps of them.
+ *
+ * Of a picture is kept what the stages make of it that do the same in each visit: where these scale it, the pixels of
+ * the result; else the part of its decoded pixels that they leave.  Stages from the first one that draws on act on
+ * that, so the values are those that all stages make of the file.
+ *
+ *     image_folder("train") | resize(256) | random_crop(224) | random_flip
+ *                                         ^ what is kept
+ *
+ * A file is known to be the same by its place, size and times; where these differ, or are too new to tell, it is read,
+ * and its content compared. With `encoded` the files' bytes are kept, and decoded each time. */
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "data/cache.h"
+#include "data/call.h"
+#include "data/picture.h"
+#include "data/picture_files.h"
+#include "data/picture_stages.h"
+#include "data/picture_view.h"
+#include "data/scratch.h"
+#include "os/assert.h"
+
+/* Notes of an item: height and width of the picture that the pixels are a part of, that part, and how far
+ * the file may be reduced when it is decoded: 0 where the pixels are computed ones. */
+enum { HEIGHT, WIDTH, TOP, LEFT, PART_HEIGHT, PART_WIDTH, DIVISOR, NOTES };
+_Static_assert((int)NOTES <= (int)DATA_CACHE_NOTES, "notes");
+
+/* One row that is made. */
+typedef struct Making {
+  const DataContext *context;
+  const PictureStages *stages;
+  const DataField *field;
+  const DataVisit *visit;
+  const PictureOrigin *origin;
+  unsigned char *bytes; /* of the file; NULL: it is not read yet */
+  size_t size;
+  DataDigest key;
+  int same; /* stages, from the first on, whose result is kept */
+} Making;
+
+static int read_bytes(Making *making) {
+  if (making->bytes) return 0;
+  making->bytes =
+      making->origin->read(making->context, making->origin, making->visit->scratch, &making->size);
+  data_scratch_mark(making->visit->scratch, NNC_DATA_READING);
+  return making->bytes ? 0 : -1;
+}
+
+/* From the file's bytes, as without a cache. */
+static int make_of_bytes(const Making *making, const unsigned char *bytes, size_t size,
+                         unsigned char *row) {
+  PictureFile picture;
+  if (data_picture_look(making->context, making->origin->name, bytes, size, &picture) < 0)
+    return -1;
+  return data_picture_show(making->stages, &picture, making->field, making->visit, row);
+}
+
+/* ---- which file, and what is done to it ---- */
+
+/* Of the file as it is now; 0 where it could change within what its times tell. */
+static uint64_t identify(const PictureOrigin *origin) {
+  enum { SETTLED = 2 }; /* seconds */
+  struct stat status;
+  struct timespec now;
+  if (origin->look(origin, &status) < 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+  int64_t changed =
+      status.st_ctim.tv_sec > status.st_mtim.tv_sec ? status.st_ctim.tv_sec : status.st_mtim.tv_sec;
+  if (changed > now.tv_sec - SETTLED) return 0;
+  const int64_t known[] = {(int64_t)status.st_dev, (int64_t)status.st_ino, status.st_size,
+                           status.st_mtim.tv_sec,  status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                           status.st_ctim.tv_nsec};
+  return data_digest(known, sizeof known, 0).parts[0] | 1;
+}
+
+static DataDigest digest_stage(const PictureStage *stage, uint64_t seed) {
+  const double numbers[] = {stage->kind,        (double)stage->height, (double)stage->width,
+                            stage->probability, stage->scale[0],       stage->scale[1],
+                            stage->ratio[0],    stage->ratio[1],       stage->value,
+                            stage->degrees,     stage->shear,          stage->translate};
+  return data_digest(numbers, sizeof numbers, seed);
+}
+
+static int channels_of(const Making *making) {
+  const nnc_tensor *input = making->field->input;
+  return input->rank == 4 ? (int)input->dim[1] : 1;
+}
+
+static void set_key(Making *making) {
+  bool keeps_files = data_cache_keeps_files();
+  const int64_t kind[] = {keeps_files, keeps_files ? 0 : channels_of(making),
+                          !keeps_files && making->visit->is_index};
+  uint64_t known = data_digest(kind, sizeof kind, 0).parts[0];
+  making->same = keeps_files ? 0 : data_picture_same(making->stages, making->visit);
+  for (int i = 0; i < making->same; i++)
+    known = digest_stage(&making->stages->stages[i], known).parts[0];
+  making->key = data_digest(making->origin->name, strlen(making->origin->name), known);
+}
+
+/* ---- pixels that are kept ---- */
+
+/* What a view takes for a file. */
+typedef struct KeptPicture {
+  PictureFile file; /* the first; its bytes are pixels */
+  PicturePart part;
+  const Making *making;
+} KeptPicture;
+
+/* The pixels; of a reduced picture those of the file. */
+static int decode(const PictureFile *file, int divisor, const PicturePart *wanted,
+                  DataScratch *scratch, Picture *picture, PicturePart *stored) {
+  const KeptPicture *kept = (const KeptPicture *)file;
+  int channels = picture->channels;
+  if (divisor > 1) {
+    Making making = *kept->making;
+    PictureFile whole;
+    if (read_bytes(&making) < 0 ||
+        data_picture_look(file->context, file->name, making.bytes, making.size, &whole) < 0)
+      return -1;
+    *stored = *wanted;
+    return data_picture_decode(&whole, divisor, scratch, picture, stored);
+  }
+  const PicturePart *part = &kept->part;
+  NNC_ASSERT(wanted->top >= part->top && wanted->left >= part->left);
+  NNC_ASSERT(wanted->top + wanted->height <= part->top + part->height);
+  NNC_ASSERT(wanted->left + wanted->width <= part->left + part->width);
+  *picture = (Picture){part->height, part->width, channels, channels, file->bytes};
+  *stored = *part;
+  return 0;
+}
+
+static int make_of_item(const Making *making, const DataCacheItem *item, const unsigned char *bytes,
+                        unsigned char *row) {
+  const int64_t *notes = item->notes;
+  if (data_cache_keeps_files()) return make_of_bytes(making, bytes, (size_t)item->size, row);
+  PictureFormat format = {.name = "cache",
+                          .decode = decode,
+                          .color_pixel = 3,
+                          .most_divisor = notes[DIVISOR] > 0 ? (int)notes[DIVISOR] : 1};
+  KeptPicture kept = {.file = {.context = making->context,
+                               .name = making->origin->name,
+                               .bytes = bytes,
+                               .size = (size_t)item->size,
+                               .format = &format,
+                               .height = notes[HEIGHT],
+                               .width = notes[WIDTH],
+                               .orientation = 1},
+                      .part = {notes[TOP], notes[LEFT], notes[PART_HEIGHT], notes[PART_WIDTH]},
+                      .making = making};
+  PictureStages stages = *making->stages;
+  if (notes[DIVISOR] == 0) stages.first = making->same;
+  return data_picture_show(&stages, &kept.file, making->field, making->visit, row);
+}
+
+/* The pixels of the part, side by side. */
+static void pack(const Picture *picture, const PicturePart *part, unsigned char *bytes) {
+  int channels = picture->channels, pixel = picture->pixel;
+  for (int64_t y = 0; y < part->height; y++) {
+    const unsigned char *from =
+        picture->bytes + ((part->top + y) * picture->width + part->left) * pixel;
+    unsigned char *to = bytes + y * part->width * channels;
+    if (channels == pixel) memcpy(to, from, (size_t)(part->width * channels));
+    for (int64_t x = 0; channels != pixel && x < part->width; x++)
+      for (int c = 0; c < channels; c++) to[x * channels + c] = from[x * pixel + c];
+  }
+}
+
+/* ---- keeping ---- */
+
+/* Fills the bytes with what is seen: the part, of the file or of what is computed. */
+static int fill(PictureView *view, PicturePart part, bool is_of_file, unsigned char *bytes) {
+  Picture picture = view->picture;
+  PicturePart found = part;
+  if (is_of_file) {
+    if (data_picture_decode(view->file, 1, view->scratch, &picture, &found) < 0) return -1;
+    data_scratch_mark(view->scratch, NNC_DATA_DECODING);
+    part.top -= found.top;
+    part.left -= found.left;
+  } else {
+    if (data_view_settle(view) < 0) return -1;
+    picture = view->picture;
+  }
+  pack(&picture, &part, bytes);
+  return 0;
+}
+
+/* Keeps the pixels of what the stages that are the same make; NULL: they are not kept. What is wrong with the file
+ * is told when the row is made of it as without a cache. */
+static unsigned char *keep_pixels(const Making *making, DataCacheItem *item) {
+  PictureFile file;
+  PicturePart part;
+  PictureStages stages = *making->stages;
+  stages.count = making->same;
+  if (data_picture_look(making->context, making->origin->name, making->bytes, making->size, &file) <
+      0)
+    return NULL;
+  PictureView view = data_picture_view(&file, making->field, making->visit);
+  if (data_picture_apply(making->context, &stages, making->visit, &view) < 0) return NULL;
+  bool is_of_file = data_view_is_part(&view, &part);
+  if (!is_of_file) part = (PicturePart){0, 0, view.part.height, view.part.width};
+  int channels = channels_of(making);
+  if (part.height <= 0 || part.width <= 0 || part.height > PICTURE_PIXELS / part.width) return NULL;
+  const int64_t notes[] = {is_of_file ? file.height : part.height,
+                           is_of_file ? file.width : part.width,
+                           part.top,
+                           part.left,
+                           part.height,
+                           part.width,
+                           is_of_file ? file.format->most_divisor : 0};
+  memcpy(item->notes, notes, sizeof notes);
+  item->size = part.height * part.width * channels;
+  unsigned char *bytes = data_cache_claim(item->size, making->visit->scratch);
+  if (!bytes || fill(&view, part, is_of_file, bytes) == 0) return bytes;
+  data_cache_give_back(item->size, bytes);
+  return NULL;
+}
+
+static unsigned char *keep_file(const Making *making, DataCacheItem *item) {
+  item->size = (int64_t)making->size;
+  unsigned char *bytes = data_cache_claim(item->size, making->visit->scratch);
+  if (bytes) memcpy(bytes, making->bytes, making->size);
+  return bytes;
+}
+
+/* The item, of the file as it is: that of the cache, or a new one. NULL: it has none, or the file cannot be read. */
+static const unsigned char *find_item(Making *making, DataCacheItem *item) {
+  DataScratch *scratch = making->visit->scratch;
+  uint64_t identity = identify(making->origin);
+  bool is_there = data_cache_find(&making->key, item);
+  const unsigned char *bytes = NULL;
+  if (is_there && identity && identity == item->identity) bytes = data_cache_bytes(item, scratch);
+  if (!bytes && read_bytes(making) < 0) return NULL;
+  DataDigest content = {{0}};
+  if (!bytes) content = data_digest(making->bytes, making->size, 0);
+  if (!bytes && is_there && data_digest_equal(&content, &item->content)) {
+    bytes = data_cache_bytes(item, scratch);
+    if (bytes && identity) data_cache_confirm(&making->key, identity);
+  }
+  if (bytes) {
+    data_scratch_mark(scratch, NNC_DATA_READING);
+    atomic_fetch_add_explicit(&scratch->cached, 1, memory_order_relaxed);
+    return bytes;
+  }
+  *item = (DataCacheItem){.key = making->key, .content = content, .identity = identity};
+  unsigned char *kept =
+      data_cache_keeps_files() ? keep_file(making, item) : keep_pixels(making, item);
+  if (kept) data_cache_add(item, kept);
+  return kept;
+}
+
+int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
+                         const DataVisit *visit, const PictureOrigin *origin, unsigned char *row) {
+  Making making = {.context = context,
+                   .stages = data_picture_stages(table),
+                   .field = field,
+                   .visit = visit,
+                   .origin = origin};
+  DataCacheItem item;
+  const unsigned char *kept = NULL;
+  if (data_cache_is_open()) {
+    set_key(&making);
+    kept = find_item(&making, &item);
+  }
+  if (kept) return make_of_item(&making, &item, kept, row);
+  return read_bytes(&making) < 0 ? -1 : make_of_bytes(&making, making.bytes, making.size, row);
+}
