@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "os/assert.h"
 #include "os/message.h"
@@ -65,6 +66,12 @@ void nnc_tally_take(nnc_tally *tally, const nnc_entry *entry, const nnc_device *
 
 bool nnc_metric_is_ranked(const nnc_model *model, int metric) {
   return model->metric_is_ranked && model->metric_is_ranked[metric];
+}
+
+/* "loss.2" is the loss of a group. */
+size_t nnc_metric_list(const nnc_model *model, int metric) {
+  const char *name = model->metric_names[metric], *dot = strrchr(name, '.');
+  return dot && strncmp(name, "loss.", 5) != 0 ? (size_t)(dot - name) : 0;
 }
 
 void nnc_tally_settle(nnc_tally *tally) {

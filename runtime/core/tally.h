@@ -36,6 +36,8 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
                        double *metrics);
 /* A metric of the order of a set: training has none. */
 bool nnc_metric_is_ranked(const nnc_model *model, int metric);
+/* Bytes of the list's name where a metric is an element of one, 4 of "rate.12"; 0: it is a number by itself. */
+size_t nnc_metric_list(const nnc_model *model, int metric);
 void nnc_tally_close(nnc_tally *tally);
 
 /* As text for a checkpoint: "EXAMPLES SUM SUM ...", exact.  `format` mallocs, NULL: no memory. */

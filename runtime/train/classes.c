@@ -42,6 +42,7 @@ bool nnc_classes_open(nnc_classes *classes, nnc_session *session) {
   const nnc_tensor *label = result_of(model, &model->eval, LABEL);
   classes->is_binary = scores->rank == 1;
   classes->count = classes->is_binary ? 2 : scores->dim[1];
+  classes->places = label->dim[0] / model->eval.batch;
   if (classes->count > NNC_MOST_CLASSES) {
     nnc_error("%s has %lld classes; --confusion, --per-class and --wrong take up to %d",
               model->file, (long long)classes->count, NNC_MOST_CLASSES);
@@ -70,7 +71,8 @@ void nnc_classes_close(nnc_classes *classes) {
 }
 
 bool nnc_classes_start(nnc_classes *classes, const nnc_data *data) {
-  size_t count = (size_t)classes->count, examples = (size_t)nnc_data_examples(data);
+  size_t count = (size_t)classes->count;
+  size_t examples = (size_t)(nnc_data_examples(data) * classes->places);
   memset(classes->confusion, 0, count * count * sizeof *classes->confusion);
   classes->examples = classes->ignored = classes->wrong_count = 0;
   if (!classes->options->per_class) return true;
@@ -79,7 +81,7 @@ bool nnc_classes_start(nnc_classes *classes, const nnc_data *data) {
   classes->kept = calloc(examples * count + 1, sizeof *classes->kept);
   classes->labels = calloc(examples + 1, sizeof *classes->labels);
   if (classes->kept && classes->labels) return true;
-  nnc_error("cannot allocate the scores of %zu classes for %zu examples", count, examples);
+  nnc_error("cannot allocate the scores of %zu classes for %zu labels", count, examples);
   return false;
 }
 
@@ -139,11 +141,11 @@ void nnc_classes_look(void *context, const nnc_entry *entry, int64_t first) {
   char *labels = classes->rows + nnc_tensor_bytes(scores);
   nnc_device_read(device, scores, 0, nnc_tensor_elements(scores), classes->rows);
   nnc_device_read(device, label, 0, nnc_tensor_elements(label), labels);
-  for (int64_t i = 0; i < entry->batch; i++) {
+  for (int64_t i = 0; i < label->dim[0]; i++) {
     double number = nnc_number_get(label->dtype, labels, i);
     if (number >= 0 && number < (double)classes->count)
       count_example(classes, (int32_t)number, rate(classes, scores->dtype, classes->rows, i),
-                    first + i);
+                    first + i / classes->places);
     else classes->ignored++;
   }
 }

@@ -20,12 +20,13 @@ typedef struct nnc_classes {
   const nnc_options *options;
   bool is_binary;            /* one score an example */
   int64_t count;             /* of classes */
+  int64_t places;            /* labels of one example: words, pixels */
   char *rows;                /* a batch of scores, then of labels, as the device has them */
   double *odds;              /* of one example: the logarithm of p / (1 - p) of each class */
   int64_t *confusion;        /* [true][guess] */
-  double *kept;              /* log-odds of all examples, for the rankings; NULL: not wanted */
-  int32_t *labels;           /* of all examples; likewise */
-  int64_t examples, ignored; /* counted; left out, since their label says so */
+  double *kept;              /* log-odds of all labels, for the rankings; NULL: not wanted */
+  int32_t *labels;           /* of all; likewise */
+  int64_t examples, ignored; /* labels counted; left out, since they say so */
   nnc_wrong *wrong;          /* the most confident first */
   int64_t wrong_count;
 } nnc_classes;

@@ -1,11 +1,13 @@
 /* The eval command: the metrics of a checkpoint over data sets. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/json.h"
 #include "core/options.h"
 #include "core/session.h"
+#include "core/tally.h"
 #include "data/read.h"
 #include "os/message.h"
 #include "os/printable.h"
@@ -31,13 +33,30 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
 static void print_head(const nnc_model *model) {
   printf("%-12s %10s", "data", "examples");
   for (int i = 0; i < model->metric_count; i++)
-    printf(" %12s", nnc_printable(model->metric_names[i]));
+    if (nnc_metric_list(model, i) == 0) printf(" %12s", nnc_printable(model->metric_names[i]));
   putchar('\n');
+}
+
+/* A line for each list, or each list of a list. */
+static void print_lists(const nnc_model *model, const double *metrics) {
+  size_t before = 0;
+  for (int i = 0; i < model->metric_count; i++) {
+    size_t length = nnc_metric_list(model, i);
+    const char *name = model->metric_names[i];
+    if (length > 0) {
+      bool goes_on = length == before && !strncmp(name, model->metric_names[i - 1], length + 1);
+      if (!goes_on) printf("\n%-23.*s", (int)length, name);
+      printf(" %12.6g", metrics[i]);
+    }
+    before = length;
+  }
 }
 
 static void print_row(const nnc_model *model, const nnc_eval_set *set, const double *metrics) {
   printf("%-12s %10lld", nnc_printable(set->name), (long long)nnc_data_examples(set->data));
-  for (int i = 0; i < model->metric_count; i++) printf(" %12.6g", metrics[i]);
+  for (int i = 0; i < model->metric_count; i++)
+    if (nnc_metric_list(model, i) == 0) printf(" %12.6g", metrics[i]);
+  print_lists(model, metrics);
   putchar('\n');
 }
 

@@ -284,6 +284,14 @@ static nnc_predict_column make_column(const nnc_session *session, const nnc_entr
   return column;
 }
 
+/* Where some vectors have the names of classes, others are none of classes: a box, an embedding. */
+static void leave_others_whole(nnc_predict_column *columns, int count) {
+  bool has_names = false;
+  for (int i = 0; i < count; i++) has_names |= columns[i].top > 0 && columns[i].classes;
+  for (int i = 0; has_names && i < count; i++)
+    if (!columns[i].classes) columns[i].top = 0;
+}
+
 nnc_predict_column *nnc_predict_columns(const nnc_session *session, const nnc_entry *entry,
                                         const nnc_predict_print *print) {
   nnc_predict_column *columns = calloc((size_t)entry->result_count + 1, sizeof *columns);
@@ -295,6 +303,7 @@ nnc_predict_column *nnc_predict_columns(const nnc_session *session, const nnc_en
     nnc_predict_columns_free(columns, i);
     return NULL;
   }
+  if (columns) leave_others_whole(columns, entry->result_count);
   return columns;
 }
 

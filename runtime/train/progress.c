@@ -51,10 +51,11 @@ __attribute__((format(printf, 3, 4))) static size_t append(char line[NNC_PROGRES
   return at + (size_t)length < NNC_PROGRESS_LINE ? at + (size_t)length : NNC_PROGRESS_LINE - 1;
 }
 
+/* Without the elements of lists, which are many: the log has them. */
 static size_t append_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
                              int count, const char *prefix, const double *metrics) {
   for (int i = 0; i < count; i++)
-    if (*prefix || !nnc_metric_is_ranked(model, i))
+    if ((*prefix || !nnc_metric_is_ranked(model, i)) && nnc_metric_list(model, i) == 0)
       at = append(line, at, "  %s%s %.4g", prefix, model->metric_names[i], metrics[i]);
   return at;
 }

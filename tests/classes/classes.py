@@ -243,6 +243,33 @@ def main():
     child = run("./own", "--confusion")
     check("a flag of eval alone", child.returncode == 2 and "is no flag of train" in child.stderr, child.stderr)
 
+    # A class for each word: a row of labels each. Lists of metrics are a line of the table each, and no part of the progress.
+    write_data("words", scores[:99], labels[:99])
+    for letter, kind, values in (("s", "<f4", [n for row in scores[:99] for n in row]), ("y", "<i4", labels[:99])):
+        write_npy(f"words.{letter}.npy", kind, (33, 3, 3) if letter == "s" else (33, 3), values)
+    make_program("words", "cross_entropy(z, y, ignore = 1)", "[batch, 3, 3]", "i32[batch, 3]",
+                 "_ = classified(z, y, ignore = 1)\nright = []\npairs = []\n"
+                 "for i in 0..3 {\n  right = right + [mean(argmax(z[:, i]) == y[:, i])]\n"
+                 "  pairs = pairs + [[sum(f32(y == i)), max(z[:, i, 0])]]\n}\nall_right = mean(argmax(z) == y)",
+                 "metrics = [right, all_right, pairs]")
+    counted = [(row, label, i // 3) for i, (row, label) in enumerate(zip(scores[:99], labels[:99])) if label != 1]
+    wanted = expected_of([row for row, _, _ in counted], [label for _, label, _ in counted])
+    wanted["wrong"] = [(counted[i][2], a, b, p) for i, a, b, p in wanted["wrong"]]
+    found = json.loads(run("./words", "eval", "--json", *flags).stdout)
+    compare("words", found, wanted)
+    hits = [guess_of(row) == label for row, label in zip(scores[:99], labels[:99])]
+    for i in range(3):
+        check(f"words: element {i} of a list", abs(found[f"right.{i}"] - sum(hits[i:99:3]) / 33) < 1e-6, found)
+        check(f"words: element {i}.0", found[f"pairs.{i}.0"] == labels[:99].count(i), found)
+        check(f"words: element {i}.1", found[f"pairs.{i}.1"] == max(row[0] for row in scores[i:99:3]), found)
+    with open("words.run/log.jsonl") as file:
+        check("words: the log", f"test/pairs.2.1" in json.loads(file.read()))
+    check("words: the progress", "right" not in re.sub("all_right", "", run("./words", "-o", "again.run").stderr))
+    status, text = on_terminal("./words", "eval")
+    check("words: the lists", status == 0 and re.search(r"^data +examples +loss +all_right$", text, re.M) and
+          re.search(rf"^right +{found['right.0']:.6g} +{found['right.1']:.6g} +{found['right.2']:.6g}$", text, re.M) and
+          re.search(rf"^pairs\.2 +{found['pairs.2.0']:g} +{found['pairs.2.1']:g}$", text, re.M), text)
+
     # Names of classes, and tables.
     with open("kinds.csv", "w") as file:
         names = ["oak", "ash", "old elm"]

@@ -168,7 +168,7 @@ input image : u8[batch, 1, 8, 8]
 input shade : u8[batch]
 z = linear(flatten(f32(image) / 255 - 0.5), 3)
 train { minimize = cross_entropy(z, shade), optimizer = adam(lr = 0.05), epochs = 20 }
-predict { shade = argmax(z), probability = softmax(z) }
+predict { shade = argmax(z), probability = softmax(z), place = z[:, :2] }
 PROGRAM
 check "shades compile" "$nnc" shades.net -o shades
 check "they are learnt" ./shades --quiet
@@ -184,14 +184,15 @@ for i, line in enumerate(lines):
     wanted = ["black", "grey", "white"][i % 3]
     top = line["probability"]
     assert line["shade"] == wanted and top[0]["class"] == wanted and len(top) == 2, line
+    assert len(line["place"]) == 2 and all(type(number) is float for number in line["place"]), line  # no classes
     assert top[0]["value"] >= top[1]["value"] and set(top[0]) == {"class", "value"}, line
 PYTHON
 check_status "one could not be read" 0 '1 of 19 examples could not be read' cat messages
 check "as one by one" near named <(./shades predict --quiet --names --top 2 --batch 1 asked 2>/dev/null) 1e-6
-check_status "a table" 0 '^file,shade,probability.0.class,probability.0.value$' ./shades predict --quiet --names --top 1 --format=csv asked/00.png
-check_status "its rows" 0 '^asked/02.png,white,white,0\.[0-9]+$' ./shades predict --quiet --names --top 1 --format=csv asked/02.png
-check_status "more than there are" 0 '"value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\}\]\}$' ./shades predict --quiet --top 9 asked/00.png
-check_status "without --top" 0 '^\{"shade":"black","probability":\[0\.[0-9]+,[-0-9.e]+,[-0-9.e]+\]\}$' ./shades predict --quiet asked/00.png
+check_status "a table" 0 '^file,shade,probability.0.class,probability.0.value,place.0,place.1$' ./shades predict --quiet --names --top 1 --format=csv asked/00.png
+check_status "its rows" 0 '^asked/02.png,white,white,0\.[0-9]+,[-0-9.e]+,[-0-9.e]+$' ./shades predict --quiet --names --top 1 --format=csv asked/02.png
+check_status "more than there are" 0 '"value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\}\],"place":\[[-0-9.e]+,[-0-9.e]+\]\}$' ./shades predict --quiet --top 9 asked/00.png
+check_status "without --top" 0 '^\{"shade":"black","probability":\[0\.[0-9]+,[-0-9.e]+,[-0-9.e]+\],"place":\[[-0-9.e]+,[-0-9.e]+\]\}$' ./shades predict --quiet asked/00.png
 check_status "classes without names" 0 '"p":\[\{"class":[0-4],"value":[0-9.]+\}\],"matrix":\[\[' ./plain_c predict --quiet --out plain_c.run --top 1
 check_status "rows are no files" 1 '--names: the examples are no files of their own' ./plain_c predict --out plain_c.run --names
 summary

@@ -9,14 +9,31 @@
 #include "support/names.h"
 
 /* Scores [batch, classes] with labels [batch], or of two classes scores [batch] or [batch, 1] with labels of their
- * shape. */
-static bool fits(const Elaborator *e, Type scores, Type label) {
+ * shape. Where the program says it itself, also scores [batch, places..., classes] with labels [batch, places...]. */
+static bool fits(const Elaborator *e, Type scores, Type label, bool is_own) {
   Shape x = scores.shape, y = label.shape;
   int64_t batch = e->trace->single ? 1 : e->module->run.batch;
   if (x.rank < 1 || y.rank < 1 || x.dim[0] != batch || y.dim[0] != batch) return false;
   if (!dtype_is_float(scores.dtype)) return false;
   if (y.rank == x.rank) return x.rank == 1 || (x.rank == 2 && x.dim[1] == 1 && y.dim[1] == 1);
-  return x.rank == 2 && y.rank == 1 && x.dim[1] >= 2 && dtype_is_int(label.dtype);
+  if (x.rank != y.rank + 1 || (y.rank > 1 && !is_own)) return false;
+  for (int i = 0; i < y.rank; i++)
+    if (x.dim[i] != y.dim[i]) return false;
+  return x.dim[y.rank] >= 2 && dtype_is_int(label.dtype);
+}
+
+/* A row for each label. */
+static void add_found(Elaborator *e, Classified found, Node *origin, Node *numbers) {
+  Type scores = origin->type;
+  bool has_classes = found.truth->type.shape.rank < scores.shape.rank;
+  int64_t labels = shape_elements(found.truth->type.shape);
+  Shape list = {.rank = 1, .dim = {labels}};
+  Shape row = {.rank = has_classes ? 2 : 1,
+               .dim = {labels, scores.shape.dim[scores.shape.rank - 1]}};
+  DType wide = dtype_is_half(scores.dtype) ? DTYPE_F32 : scores.dtype;
+  found.scores = emit_reshape(e, emit_cast(e, origin, wide), row);
+  found.label = numbers ? emit_reshape(e, numbers, list) : NULL;
+  if (found.scores && found.label) vec_push(e->arena, &e->trace->classified, found);
 }
 
 /* Class numbers as i32, -1 where an example does not count; of a float whether it is above one half. */
@@ -37,8 +54,8 @@ static Node *class_numbers(Elaborator *e, const Bound *bound, Node *label) {
 static void refuse(Elaborator *e, const Bound *bound, const Node *scores, const Node *label) {
   Diagnostic *d =
       report_error(e, bound->call,
-                   "'classified' needs scores [batch, classes] and class numbers "
-                   "[batch], or scores of two classes [batch] with labels of that shape");
+                   "'classified' needs scores [batch, ..., classes] and class numbers "
+                   "[batch, ...], or scores of two classes [batch] with labels of that shape");
   report_note_tensor(e, d, "the first", scores);
   report_note_tensor(e, d, "the second", label);
 }
@@ -49,19 +66,12 @@ static Value apply_classified(Elaborator *e, const Bound *bound) {
   bool is_own = !bound->call.file || !bound->call.file->is_prelude;
   if (!scores || !label) return value_error();
   if (!is_evaluation) return value_none();
-  if (!fits(e, scores->type, label->type)) {
+  if (!fits(e, scores->type, label->type, is_own)) {
     if (is_own && e->trace->entry == ENTRY_EVAL) refuse(e, bound, scores, label);
     return value_none();
   }
   Classified found = {.origin = scores, .truth = label, .is_own = is_own};
-  Shape row = scores->type.shape;
-  if (label->type.shape.rank == row.rank) row.rank = 1;
-  Shape list = {.rank = 1, .dim = {row.dim[0]}};
-  DType wide = dtype_is_half(scores->type.dtype) ? DTYPE_F32 : scores->type.dtype;
-  Node *numbers = class_numbers(e, bound, label);
-  found.scores = emit_reshape(e, emit_cast(e, scores, wide), row);
-  found.label = numbers ? emit_reshape(e, numbers, list) : NULL;
-  if (found.scores && found.label) vec_push(e->arena, &e->trace->classified, found);
+  add_found(e, found, scores, class_numbers(e, bound, label));
   return value_none();
 }
 
@@ -110,9 +120,11 @@ const Builtin builtins_classified[] = {
         "scores: tensor, label: tensor, ignore: number = none",
         "Says which scores rate the classes, logits or logarithms of probabilities [batch, "
         "classes], and which class is the true one [batch], for `eval --confusion`, --per-class "
-        "and --wrong; of two classes also one logit and a label for each example. Without it "
-        "they are those of the only cross_entropy, nll or binary_cross_entropy. Examples whose "
-        "label is `ignore` do not count."
+        "and --wrong; of two classes also one logit and a label for each example, of words and "
+        "pixels [batch, ..., classes] and [batch, ...]. Without it "
+        "they are those of the only cross_entropy, nll or binary_cross_entropy whose labels are "
+        "[batch]. "
+        "A label that is `ignore` does not count."
         " Example: _ = classified(logits, label)"),
     {0},
 };

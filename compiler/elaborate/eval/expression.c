@@ -23,6 +23,12 @@ static void visible_names(Elaborator *e, NameList *names) {
     vec_push(e->arena, names, e->functions.items[i]->name);
 }
 
+/* Words of other frameworks for a tensor that is written down. */
+static void help_literal(Diagnostic *d, const char *name) {
+  if (strcmp(name, "tensor") == 0 || strcmp(name, "array") == 0)
+    diag_help(d, "a list of numbers stands for a tensor, x * [1, 2]; f32([1, 2]) is one by itself");
+}
+
 /* A later statement of the program that binds the name. */
 static const AstStmt *find_later(const Elaborator *e, const char *name) {
   const AstStmts *stmts = &e->program->stmts;
@@ -82,6 +88,7 @@ static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol
   NameList names = {0};
   visible_names(e, &names);
   report_suggest(d, name, names.items, names.count);
+  help_literal(d, name);
   return value_error();
 }
 
@@ -254,6 +261,7 @@ static bool refuse_module(Elaborator *e, const AstExpr *expr) {
   const char *meant = report_meant(expr->member.name.text, names.items, names.count);
   diag_help(d, "names have no module in front here%s%s%s", meant ? ": write '" : "",
             meant ? meant : "", meant ? "'" : "");
+  help_literal(d, expr->member.name.text);
   return true;
 }
 

@@ -62,24 +62,33 @@ static Node *read_range(Elaborator *e, Value range, Span at) {
   return emit_binary(e, OP_ADD, counts, emit_constant(e, (double)from, type));
 }
 
+/* What an axis of `along` is to a sequence of that rank; axis 0 where nothing is said. */
+static bool read_along(Elaborator *e, const AstScan *scan, int rank, int *axis) {
+  *axis = 0;
+  if (!scan->along) return true;
+  Value along = evaluate_expr(e, scan->along);
+  return !value_is_error(along) && convert_axis(e, along, scan->along->span, rank, axis);
+}
+
+/* A range has no axes: `along` says where the steps lie in what is yielded, whose rank is not known yet. */
 static Node *read_sequence(Elaborator *e, const AstScan *scan, const AstExpr *source, int *axis) {
   Value value = convert_plain(e, evaluate_expr(e, source), source->span);
   *axis = 0;
   e->at = source->span;
   if (value_is_error(value)) return NULL;
-  if (value.kind == VALUE_RANGE) return read_range(e, value, source->span);
+  if (value.kind == VALUE_RANGE) {
+    bool is_alone = scan->sources.count == 1;
+    if (is_alone && !read_along(e, scan, MAX_RANK, axis)) return NULL;
+    return read_range(e, value, source->span);
+  }
   if (!value_is_tensor(value) && !value_is_sequence(value))
     return report_wrong_kind(e, source->span, "what a scan walks over", "a tensor or a range",
                              value);
   Node *node = convert_any_tensor(e, value, source->span);
   if (!node) return NULL;
-  if (scan->along) {
-    Value along = evaluate_expr(e, scan->along);
-    if (value_is_error(along) ||
-        !convert_axis(e, along, scan->along->span, node->type.shape.rank, axis))
-      return NULL;
-  } else if (node->type.shape.rank == 0)
+  if (!scan->along && node->type.shape.rank == 0)
     return report_failure(e, source->span, "a scan walks along an axis, and this tensor has none");
+  if (!read_along(e, scan, node->type.shape.rank, axis)) return NULL;
   return emit_move_axis(e, node, *axis, 0);
 }
 

@@ -118,6 +118,13 @@ static void report_unfed(Elaborator *e, const DataSet *set, const InputInfo *inp
     for (int k = 0; k < set->pipelines[i].field_count; k++)
       vec_push(e->arena, &names, set->pipelines[i].fields[k]);
   report_suggest(d, input->name, names.items, names.count);
+  bool is_elsewhere = false;
+  for (int i = 0; i < e->module->data_sets.count; i++)
+    is_elsewhere = is_elsewhere || set_has_field(&e->module->data_sets.items[i], input->name);
+  if (is_elsewhere)
+    diag_help(
+        d, "a set whose files have none of it gives the same value to each row: %s = constant(0)",
+        input->name);
 }
 
 static void warn_unused_fields(Elaborator *e, const DataSet *set) {
@@ -131,6 +138,8 @@ static void warn_unused_fields(Elaborator *e, const DataSet *set) {
       for (int n = 0; n < e->module->inputs.count; n++)
         vec_push(e->arena, &names, e->module->inputs.items[n].name);
       report_suggest(d, field, names.items, names.count);
+      if (!report_meant(field, names.items, names.count))
+        diag_help(d, "'_%s' says that it is not used", field);
     }
   }
 }

@@ -123,6 +123,19 @@ static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value 
   vec_push(e->arena, metrics, ((Metric){name, node, at, is_loss}));
 }
 
+/* A list of numbers, as one for each class, is as many metrics: `name.0`, `name.1`, and of lists of lists `name.0.0`. */
+static void add_metrics(Elaborator *e, Metrics *metrics, const char *name, Value value, Span at) {
+  if (!value_is_sequence(value) || value.kind == VALUE_RANGE) {
+    add_metric(e, metrics, name, value, at, false);
+    return;
+  }
+  int64_t count = value_sequence_length(value);
+  if (count == 0) report_error(e, at, "the metric '%s' is a list without elements", name);
+  for (int64_t i = 0; i < count; i++)
+    add_metrics(e, metrics, name_printf("%s.%lld", name, (long long)i),
+                value_sequence_item(value, i), at);
+}
+
 static const char *expr_name(const AstExpr *expr) {
   return expr->kind == AST_NAME ? expr->name : NULL;
 }
@@ -134,8 +147,7 @@ static void add_named_metric(Elaborator *e, Metrics *metrics, const AstExpr *exp
     diag_help(d, "bind the value first, its name labels it in the output: accuracy = mean(...)");
     return;
   }
-  Value value = evaluate_expr(e, expr);
-  add_metric(e, metrics, name, value, expr->span, false);
+  add_metrics(e, metrics, name, evaluate_expr(e, expr), expr->span);
 }
 
 static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
