@@ -9,7 +9,7 @@
 extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_npy, nnc_source_npz,
     nnc_source_raw, nnc_source_cifar, nnc_source_shards, nnc_source_image_list, nnc_source_text,
     nnc_source_token_stream, nnc_source_copy_task, nnc_source_image_folder, nnc_source_files,
-    nnc_source_counter, nnc_source_constant;
+    nnc_source_counter, nnc_source_constant, nnc_source_wav_folder, nnc_source_wav_list;
 extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stage_standardize,
     nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch, nnc_stage_on_disk,
     nnc_stage_fold, nnc_stage_balance, nnc_stage_weigh, nnc_stage_hash, nnc_stage_window,

@@ -13,7 +13,7 @@ static const char *const formals[] = {"workers", NULL};
 
 static int load(const DataContext *context, DataTable *table) {
   DataField *field = &table->fields[0];
-  PictureFiles *files = data_picture_open(context, table, formals);
+  RowFiles *files = data_files_open(context, table, &data_picture_kind, formals);
   if (!files) return -1;
   if (!context->files)
     return data_fail_call(context, "the pictures of %s are named on the command line of predict",
@@ -22,7 +22,7 @@ static int load(const DataContext *context, DataTable *table) {
     return data_fail_call(context, "the input %s has no axis of examples", field->name);
   field->file = strdup("files");
   if (!field->file) return data_fail_memory(context, "files", 8);
-  if (data_picture_add_given(context, &files->names) < 0) return -1;
+  if (data_files_add_given(context, files) < 0) return -1;
   return data_picture_shape(context, field, files->names.count);
 }
 
@@ -31,9 +31,9 @@ const struct nnc_source_class nnc_source_files = {.name = "files",
                                                   .formals = formals,
                                                   .load = load,
                                                   .make = data_picture_make,
-                                                  .row_name = data_picture_row_name,
+                                                  .row_name = data_files_row_name,
                                                   .ready = data_picture_ready,
-                                                  .workers = data_picture_workers,
-                                                  .close = data_picture_close,
+                                                  .workers = data_files_workers,
+                                                  .close = data_files_close,
                                                   .takes_many_files = true,
                                                   .takes_all_files = true};

@@ -54,8 +54,8 @@ typedef struct Take {
 } Take;
 
 typedef struct Shards {
-  PictureFiles pictures; /* the first, as of other pictures; its names are those of the examples */
-  PictureNames shards;   /* as they are opened */
+  RowFiles pictures; /* the first, as of other pictures; its names are those of the examples */
+  FileNames shards;  /* as they are opened */
   int descriptors[MOST_OPEN]; /* of the first of them */
   int open;
   int take_count;
@@ -158,7 +158,7 @@ static int begin_example(const DataTar *tar, Shards *shards, size_t length) {
   if (grow(tar->context, shards) < 0) return -1;
   char *name = malloc(strlen(tar->name) + length + 2);
   if (name) sprintf(name, "%s:%.*s", tar->name, (int)length, tar->path);
-  if (data_picture_add_name(tar->context, &shards->pictures.names, name) < 0) return -1;
+  if (data_files_add_name(tar->context, &shards->pictures.names, name) < 0) return -1;
   shards->count++;
   return 0;
 }
@@ -187,7 +187,7 @@ static int read_shard(const DataContext *context, Shards *shards, const char *na
   DataFile *file = data_file_open(context, name);
   if (!file) return -1;
   DataTar tar;
-  int result = data_picture_add_name(context, &shards->shards, strdup(data_file_name(file)));
+  int result = data_files_add_name(context, &shards->shards, strdup(data_file_name(file)));
   if (result == 0) result = data_tar_open(context, file, &tar);
   if (result == 0) {
     result = read_members(&tar, shards);
@@ -276,7 +276,7 @@ static int load(const DataContext *context, DataTable *table) {
   if (!shards) return data_fail_memory(context, "shards", sizeof *shards);
   table->keeps_rows = true;
   if (data_argument_number(context, formals, "workers", 0, 256, &workers) < 0 ||
-      data_picture_on_error(context, &shards->pictures, formals) < 0 ||
+      data_files_on_error(context, &shards->pictures, formals) < 0 ||
       choose_members(context, table, shards) < 0 || read_shards(context, shards) < 0)
     return -1;
   shards->pictures.workers = (int)workers;
@@ -296,9 +296,9 @@ static void close_shards(DataTable *table) {
   if (shards) {
     free(shards->takes);
     for (int i = 0; i < shards->open; i++) close(shards->descriptors[i]);
-    data_picture_free_names(&shards->shards);
+    data_files_free_names(&shards->shards);
   }
-  data_picture_close(table);
+  data_files_close(table);
 }
 
 /* --- making rows ------------------------------------------------------------------------------ */
@@ -420,10 +420,10 @@ const struct nnc_source_class nnc_source_shards = {.name = "shards",
                                                    .formals = formals,
                                                    .load = load,
                                                    .make = make,
-                                                   .row_name = data_picture_row_name,
+                                                   .row_name = data_files_row_name,
                                                    .ready = ready,
-                                                   .workers = data_picture_workers,
-                                                   .skips = data_picture_skips,
+                                                   .workers = data_files_workers,
+                                                   .skips = data_files_skips,
                                                    .close = close_shards,
                                                    .open_cache = data_cache_open,
                                                    .takes_many_files = true};

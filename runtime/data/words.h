@@ -39,6 +39,8 @@
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
   SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES)                                \
   SOURCE(image_list, GIVES_ROWS | GIVES_PICTURES | GIVES_NUMBERS | GIVES_TEXT | GIVES_CLASSES)     \
+  SOURCE(wav_folder, GIVES_ROWS | GIVES_CLASSES)                                                   \
+  SOURCE(wav_list, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_CLASSES)                        \
   SOURCE(shards, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES)                                      \
   SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
   SOURCE(counter, 0) /* the rows of the other lines */                                             \

@@ -81,7 +81,7 @@ check_words() {
     cat "$program" "$1/message"
     return 1
   done
-  [ $count = 285 ]
+  [ $count = 323 ]
 }
 
 memory=address,undefined

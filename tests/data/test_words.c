@@ -87,6 +87,27 @@ static void write_tar(void) {
   write_file("a.tar", archive, used + 1024);
 }
 
+/* Four samples of 16 bits. */
+static void write_sound(const char *name, int value) {
+  unsigned char bytes[44 + 8], *at = bytes + 4;
+  memcpy(bytes, "RIFF", 4);
+  put(&at, 44, 4);
+  memcpy(at, "WAVEfmt ", 8);
+  at += 8;
+  put(&at, 16, 4);
+  put(&at, 1, 2);
+  put(&at, 1, 2);
+  put(&at, 8000, 4);
+  put(&at, 16000, 4);
+  put(&at, 2, 2);
+  put(&at, 16, 2);
+  memcpy(at, "data", 4);
+  at += 4;
+  put(&at, 8, 4);
+  for (int i = 0; i < 4; i++) put(&at, (uint32_t)value, 2);
+  write_file(name, bytes, sizeof bytes);
+}
+
 static int enter_data(void **state) {
   if (enter(state) < 0) return -1;
   static unsigned char idx[16 + ROWS * SIDE * SIDE] = {0, 0, 8, 3,    0, 0, 0, ROWS,
@@ -114,6 +135,14 @@ static int enter_data(void **state) {
     write_picture(name, 20 * i);
   }
   write_tar();
+  mkdir(path_to("w"), 0777);
+  mkdir(path_to("w/c"), 0777);
+  for (int i = 0; i < ROWS; i++) {
+    char name[] = "w/c/0.wav";
+    name[4] = (char)('0' + i);
+    write_sound(name, 100 * i);
+  }
+  write_text("w.csv", "0.wav,0\n1.wav,1\n2.wav,2\n3.wav,3\n4.wav,4\n5.wav,5\n6.wav,6\n7.wav,7\n");
   return 0;
 }
 
@@ -122,9 +151,14 @@ static int leave_data(void **state) {
     char name[] = "t/c/0.png";
     name[4] = (char)('0' + i);
     remove(path_to(name));
+    memcpy(name, "w", 1);
+    memcpy(name + 6, "wav", 3);
+    remove(path_to(name));
   }
   remove(path_to("t/c"));
   remove(path_to("t"));
+  remove(path_to("w/c"));
+  remove(path_to("w"));
   return leave(state);
 }
 
@@ -242,6 +276,13 @@ static void test_every_source_with_every_stage(void **state) {
               ARG("folder", STR("t/c"))),
        FIELDS("p", "x"), INPUT("x", NNC_F32, BATCH),
        "p, x = image_list(\"b.csv\", header = false, folder = \"t/c\")", "f32[batch]"},
+      {"wav_folder", SOURCE(wav_folder, ARG("folder", STR("w")), ARG("rate", NUM(8000))),
+       FIELDS("x"), INPUT("x", NNC_F32, BATCH, 4), "x = wav_folder(\"w\", 8000)", "f32[batch, 4]"},
+      {"wav_list",
+       SOURCE(wav_list, ARG("file", STR("w.csv")), ARG("header", TRUTH(0)),
+              ARG("folder", STR("w/c")), ARG("rate", NUM(8000))),
+       FIELDS("p", "x"), INPUT("x", NNC_F32, BATCH),
+       "p, x = wav_list(\"w.csv\", header = false, folder = \"w/c\", rate = 8000)", "f32[batch]"},
       {"shards", SOURCE(shards, ARG("files", STR("a.tar"))), FIELDS("x"),
        INPUT("x", NNC_U8, BATCH, 3, SIDE, SIDE), "x = shards(\"a.tar\")", "u8[batch, 3, 32, 32]"},
       {"files", BARE(files), FIELDS("x"), INPUT("x", NNC_U8, BATCH, 3, SIDE, SIDE), "x = files()",
@@ -296,7 +337,7 @@ static void test_every_source_with_every_stage(void **state) {
       taken += good;
       write_program(&sources[s], stage->name, stages[k].text, good);
     }
-  assert_int_equal(taken, 13 * 5 + 7 * 2 + 2 * 2 + 9 * 9 + 6);
+  assert_int_equal(taken, 15 * 5 + 8 * 2 + 3 * 2 + 9 * 9 + 6);
 }
 
 int main(void) {

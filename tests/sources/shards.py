@@ -234,7 +234,7 @@ def wrong_list(change, pattern):
     check(f"a list: {pattern}", status == 1 and pattern in message, message)
 
 
-wrong_list(lambda text: text.replace(b"3.png", b"x.png"), "list.csv:8: cannot read the picture pictures/x.png: No such file")
+wrong_list(lambda text: text.replace(b"3.png", b"x.png"), "list.csv:8: cannot read pictures/x.png: No such file")
 wrong_list(lambda text: text.replace(b"3.png", b"x.png").replace(b"6.png", b"y.png"), "No such file or directory; 1 others cannot either")
 wrong_list(lambda text: text.replace(b'"3.png"', b""), "list.csv:8:5: the name of a picture is missing")
 wrong_list(lambda text: text.replace(b"name", b"file"), 'list.csv has no column "name"')

@@ -393,6 +393,21 @@ const Builtin builtins_words[] = {
         "fields are numbers or, with categories, texts."
         " Example: data train { image, label = image_list(\"train.csv\", columns = [\"file\", "
         "\"kind\"], folder = \"pictures\") | random_crop(16) | categories(label) }"),
+    SOURCE("wav_folder",
+           "wav_folder(folder, rate, fit = \"exact\", workers = 0, on_error = \"stop\")",
+           "Sounds of one channel in WAV files of `rate` samples a second, in a folder for each "
+           "class; the second field is the class. With a `fit` of \"start\", \"middle\" or "
+           "\"random\" longer ones are cut and shorter ones end in zeros.  [n, samples]"
+           " Example: data train { sound, label = wav_folder(\"train\", rate = 16000, fit = "
+           "\"random\") }"),
+    SOURCE(
+        "wav_list",
+        "wav_list(file, columns = [...], header = true, separator = \",\", missing = [\"\", "
+        "\"NA\", \"?\"], folder = \"\", rate, fit = \"exact\", workers = 0, on_error = \"stop\")",
+        "A table in text, as of csv, whose first field is sounds that a column names, as those of "
+        "wav_folder; the other fields are numbers or, with categories, texts."
+        " Example: data train { sound, label = wav_list(\"train.csv\", columns = [\"file\", "
+        "\"kind\"], folder = \"sounds\", rate = 16000) | categories(label) }"),
     SOURCE("shards", "shards(files, members = [...], workers = 0, on_error = \"stop\")",
            "Tar archives in the layout of WebDataset, read piece by piece: a picture and its "
            "class, or "

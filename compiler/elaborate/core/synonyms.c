@@ -164,6 +164,8 @@ static const struct {
     {"cifar", "cifar10 cifar100"},
     {"shards", "webdataset tar"},
     {"image_list", "flowfromdataframe imagetable manifest"},
+    {"wav_folder", "audio sound wav waveform torchaudio"},
+    {"wav_list", "audiotable soundtable"},
     {"window", "slidingwindow timeseries lookback"},
     {"random_affine", "rotate rotation randomrotation"},
     {"random_erase", "randomerasing cutout"},

@@ -36,7 +36,7 @@ typedef struct DataFormal {
   const char *text;      /* how they are listed */
 } DataFormal;
 
-enum { MOST_FORMALS = 8 };
+enum { MOST_FORMALS = 10 };
 
 typedef struct DataWord {
   const char *name;
@@ -58,6 +58,14 @@ typedef struct DataWord {
       WITHIN("stride", WHOLE, 1, 0x1p31), ANY("from", NUMBER), ANY("to", NUMBER)
 #define NUMBER_TYPES                                                                               \
   "u8", "i8", "u16", "i16", "u32", "i32", "i64", "bf16", "f16", "f32", "f64", "bool"
+#define RATE WITHIN("rate", WHOLE | NEEDED, 1, INT32_MAX)
+#define FIT                                                                                        \
+  {                                                                                                \
+    "fit", STRING, 0, 0, {"exact", "start", "middle", "random"},                                   \
+        "\"exact\", \"start\", \"middle\" or \"random\""                                           \
+  }
+#define ON_ERROR                                                                                   \
+  { "on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\"" }
 #define SIZE WITHIN("height", WHOLE | NEEDED, 1, 1 << 15), WITHIN("width", WHOLE, 1, 1 << 15)
 
 static const DataWord sources[] = {
@@ -85,25 +93,22 @@ static const DataWord sources[] = {
      {WINDOWS, {"type", STRING, 0, 0, {"u16", "u32"}, "\"u16\" or \"u32\""}},
      {1, 2, "a window and what follows it"}},
     {"image_folder",
-     {ANY("folder", STRING | NEEDED),
-      WORKERS,
-      {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
+     {ANY("folder", STRING | NEEDED), WORKERS, ON_ERROR},
      {1, 2, "a picture and its class"}},
     {"image_list",
-     {ANY("file", STRING | NEEDED),
-      ANY("columns", LIST),
-      ANY("header", BOOL),
-      ANY("separator", STRING),
-      ANY("missing", LIST),
-      ANY("folder", STRING),
-      WORKERS,
-      {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
+     {ANY("file", STRING | NEEDED), ANY("columns", LIST), ANY("header", BOOL),
+      ANY("separator", STRING), ANY("missing", LIST), ANY("folder", STRING), WORKERS, ON_ERROR},
+     {0}},
+    {"wav_folder",
+     {ANY("folder", STRING | NEEDED), RATE, FIT, WORKERS, ON_ERROR},
+     {1, 2, "a sound and its class"}},
+    {"wav_list",
+     {ANY("file", STRING | NEEDED), ANY("columns", LIST), ANY("header", BOOL),
+      ANY("separator", STRING), ANY("missing", LIST), ANY("folder", STRING), RATE, FIT, WORKERS,
+      ON_ERROR},
      {0}},
     {"shards",
-     {ANY("files", STRING | LIST | NEEDED),
-      ANY("members", LIST),
-      WORKERS,
-      {"on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\""}},
+     {ANY("files", STRING | LIST | NEEDED), ANY("members", LIST), WORKERS, ON_ERROR},
      {0}},
     {"files", {WORKERS}, {1, 1, "a picture"}},
     {"copy_task",

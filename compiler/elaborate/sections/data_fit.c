@@ -183,7 +183,8 @@ static void check_applied(Elaborator *e, const DataSet *train, const DataPipelin
 /* Classes that a source makes itself are learnt from the training set. */
 static void check_classes(Elaborator *e, const DataSet *train, const DataPipeline *pipeline) {
   const DataCall *source = &pipeline->calls[0];
-  bool is_folder = !strcmp(source->function, "image_folder");
+  bool is_folder =
+      !strcmp(source->function, "image_folder") || !strcmp(source->function, "wav_folder");
   const DataArgument *unit = data_find_argument(source, "unit");
   bool is_text =
       !strcmp(source->function, "text") && !(unit && !strcmp(unit->value.string, "byte"));

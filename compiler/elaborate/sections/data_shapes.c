@@ -18,6 +18,11 @@ static bool is_source(const DataPipeline *pipeline, const char *name) {
   return !strcmp(pipeline->calls[0].function, name);
 }
 
+/* A table whose first field names files. */
+static bool is_list(const DataPipeline *pipeline) {
+  return is_source(pipeline, "image_list") || is_source(pipeline, "wav_list");
+}
+
 /* The first stage that changes pictures; NULL. */
 static const DataCall *find_picture_stage(const DataPipeline *pipeline) {
   for (int c = 1; c < pipeline->call_count; c++)
@@ -101,18 +106,24 @@ static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
   }
 }
 
-/* Stages that learn take no pictures; those are bytes, as far as the program says. */
-static void check_bytes(Elaborator *e, const DataPipeline *pipeline) {
-  const DataCall *source = &pipeline->calls[0], *picture = find_picture_stage(pipeline);
+/* Stages that learn take neither pictures nor sounds. */
+static void check_no_numbers(Elaborator *e, const DataPipeline *pipeline, const char *what) {
+  const DataCall *picture = find_picture_stage(pipeline);
   for (int c = 1; c < pipeline->call_count; c++) {
     const DataCall *stage = &pipeline->calls[c];
     bool is_window = !strcmp(stage->function, "window");
     if (!is_window && !data_call_names_field(stage, pipeline->fields[0])) continue;
     if (!is_window && data_acts_on(stage->function) == GIVES_ROWS) continue;
-    Diagnostic *d = report_error(e, stage->span, "'%s' does not act on pictures, as '%s' is",
-                                 stage->function, pipeline->fields[0]);
+    Diagnostic *d = report_error(e, stage->span, "'%s' does not act on %s, as '%s' is",
+                                 stage->function, what, pipeline->fields[0]);
     if (picture) diag_note(d, picture->span, "this stage changes pictures");
   }
+}
+
+/* Pictures are bytes, as far as the program says. */
+static void check_bytes(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0], *picture = find_picture_stage(pipeline);
+  check_no_numbers(e, pipeline, "pictures");
   const DataArgument *type = data_find_argument(source, "type");
   const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
   bool is_other =
@@ -124,18 +135,40 @@ static void check_bytes(Elaborator *e, const DataPipeline *pipeline) {
   diag_help(d, "raw(\"file\", type = \"u8\"), if they are bytes");
 }
 
-static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
+/* The second field of a folder of classes. */
+static void check_class(Elaborator *e, const DataPipeline *pipeline, const char *what) {
   const DataCall *source = &pipeline->calls[0];
-  check_picture(e, pipeline);
   const InputInfo *input =
       pipeline->field_count > 1 ? module_find_input(e->module, pipeline->fields[1]) : NULL;
   if (!input || (input->is_batched && data_stored_shape(pipeline, input).rank == 1)) return;
   Diagnostic *d =
-      report_error(e, source->span, "the classes of pictures are [batch]; the input '%s' is %s",
+      report_error(e, source->span, "the classes of %s are [batch]; the input '%s' is %s", what,
                    input->name, type_text(e->arena, input->type));
   diag_note(d, input->span, "the input");
   if (input->is_batched && input->type.shape.rank == 2)
     diag_help(d, "... | one_hot(%s) makes [batch, classes] of them", input->name);
+}
+
+static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
+  check_picture(e, pipeline);
+  check_class(e, pipeline, "pictures");
+}
+
+/* The line's first field is sounds. */
+static void check_sound(Elaborator *e, const DataPipeline *pipeline) {
+  const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
+  if (!input) return;
+  const Shape *shape = &input->type.shape;
+  bool is_sound =
+      input->is_batched && (shape->rank == 2 || (shape->rank == 3 && shape->dim[1] == 1));
+  if (!is_sound || !dtype_is_float(input->type.dtype))
+    report_shape(e, &pipeline->calls[0], input,
+                 "sounds are floats, [batch, samples] or [batch, 1, samples]");
+}
+
+static void check_sounds(Elaborator *e, const DataPipeline *pipeline) {
+  check_sound(e, pipeline);
+  check_class(e, pipeline, "sounds");
 }
 
 /* Every field has a member, and each is known; the first alone may be a picture. */
@@ -279,7 +312,7 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
     int64_t count = count_columns(e, source, &columns->value.items[f], has_header);
     if (count < 0) return;
     if (!input || !input->is_batched) continue;
-    bool is_name = f == 0 && is_source(pipeline, "image_list");
+    bool is_name = f == 0 && is_list(pipeline);
     Shape shape = data_stored_shape(pipeline, input);
     int skipped = data_window_rows(pipeline, f) > 0 && shape.rank > 1 ? 2 : 1;
     int64_t width = is_name ? 1 : extent_product(shape.dim + skipped, shape.rank - skipped);
@@ -311,6 +344,12 @@ static void check_list(Elaborator *e, const DataPipeline *pipeline) {
   check_bytes(e, pipeline);
 }
 
+static void check_sound_list(Elaborator *e, const DataPipeline *pipeline) {
+  check_table(e, pipeline);
+  check_sound(e, pipeline);
+  check_no_numbers(e, pipeline, "sounds");
+}
+
 /* ---- the line ------------------------------------------------------------------------------- */
 
 void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
@@ -320,7 +359,8 @@ void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
   } checks[] = {{"image_folder", check_pictures}, {"files", check_picture},
                 {"shards", check_shards},         {"image_list", check_list},
                 {"text", check_windows},          {"token_stream", check_windows},
-                {"copy_task", check_task},        {"csv", check_table}};
+                {"copy_task", check_task},        {"csv", check_table},
+                {"wav_folder", check_sounds},     {"wav_list", check_sound_list}};
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
     if (is_source(pipeline, checks[i].source)) checks[i].check(e, pipeline);
   bool decodes = data_decodes_pictures(data_gives(pipeline->calls[0].function));
