@@ -25,5 +25,7 @@ bool driver_write(Arena *arena, const InputFiles *inputs, const char *path, Made
                   const Text *text);
 /* The -D options, split at '='. */
 Definition *driver_definitions(Arena *arena, const Options *options);
+/* "-D width=32 -D 'train.optimizer=adam(lr = 1e-3)'", by name. */
+const char *driver_definitions_text(Arena *arena, const Options *options);
 
 #endif

@@ -34,6 +34,8 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
                        : elaborate_source(compilation, source);
   if (!module) return NULL;
   if (options->has_scans) module->run.scans = options->scans;
+  if (options->definitions.count > 0)
+    module->run.definitions = driver_definitions_text(compilation->arena, options);
   module->target = options->target;
   return module;
 }

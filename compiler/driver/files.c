@@ -2,6 +2,7 @@
 #include "driver/commands.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 SourceFile *driver_read(Arena *arena, const char *path) {
@@ -37,4 +38,22 @@ Definition *driver_definitions(Arena *arena, const Options *options) {
     result[i].value = equals + 1;
   }
   return result;
+}
+
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *driver_definitions_text(Arena *arena, const Options *options) {
+  int count = options->definitions.count;
+  const char **sorted = ARENA_ARRAY(arena, const char *, count + 1);
+  const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.=+-,/";
+  const char *text = "";
+  for (int i = 0; i < count; i++) sorted[i] = options->definitions.items[i];
+  if (count > 0) qsort(sorted, (size_t)count, sizeof *sorted, compare_texts);
+  for (int i = 0; i < count; i++) {
+    const char *quote = sorted[i][strspn(sorted[i], plain)] ? "'" : "";
+    text = arena_printf(arena, "%s%s-D %s%s%s", text, i ? " " : "", quote, sorted[i], quote);
+  }
+  return text;
 }

@@ -291,6 +291,20 @@ static void check_target(ParseState *parse, struct argp_state *state) {
     argp_error(state, "--arch=%s names GPUs, which are for --target=cuda", arch);
 }
 
+/* `-o gpt.c` where an executable is written: the C was meant, or a letter was. */
+static void check_output(const Options *options, struct argp_state *state) {
+  const char *end = options->output ? strrchr(options->output, '.') : NULL;
+  bool is_cuda = end && !strcmp(end, ".cu"), is_c = end && !strcmp(end, ".c");
+  bool is_compiled = options->command == COMMAND_COMPILE && options->emit == EMIT_EXECUTABLE &&
+                     options->report == REPORT_NONE && !options->check_gradients &&
+                     !options->passes.dump_after && !options->stages.dump_after;
+  if (is_compiled && (is_c || is_cuda))
+    argp_error(state,
+               "-o %s is the name of a source, but an executable is made: add --emit=%s for the "
+               "source, or choose a name without %s",
+               options->output, is_c ? "c" : "cuda", end);
+}
+
 static void check_usage(ParseState *parse, struct argp_state *state) {
   Options *options = parse->options;
   bool single = options->command == COMMAND_COMPILE;
@@ -305,6 +319,7 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
     argp_error(state, "--parameters is for nnc check");
   check_dumps(options, state);
   check_target(parse, state);
+  check_output(options, state);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],

@@ -180,11 +180,12 @@ typedef struct ExternInfo {
 
 typedef struct RunConfig {
   int64_t batch;
-  const char *batch_name; /* the constant that names it; NULL when there are no batched inputs */
-  int64_t epochs;         /* 0 when steps are given */
-  int64_t steps;          /* 0 when epochs are given */
-  int64_t validate_steps; /* 0: after each epoch */
-  int64_t accumulate;     /* minibatches a step, at least 1 */
+  const char *batch_name;  /* the constant that names it; NULL when there are no batched inputs */
+  const char *definitions; /* "-D width=32 -D train.epochs=3", by name; NULL: none were given */
+  int64_t epochs;          /* 0 when steps are given */
+  int64_t steps;           /* 0 when epochs are given */
+  int64_t validate_steps;  /* 0: after each epoch */
+  int64_t accumulate;      /* minibatches a step, at least 1 */
   int64_t seed;
   int64_t keep;                                  /* the last checkpoints that are kept */
   int64_t save_steps, save_epochs, save_minutes; /* one of them at most; 0: not given */

@@ -32,6 +32,8 @@ static bool read_scans(Reader *reader, RunConfig *run) {
 static bool read_run_field(Reader *reader, RunConfig *run) {
   if (reader_accept_word(reader, "batch_name"))
     return reader_expect_mark(reader, '=') && reader_string(reader, &run->batch_name);
+  if (reader_accept_word(reader, "definitions"))
+    return reader_expect_mark(reader, '=') && reader_string(reader, &run->definitions);
   if (reader_accept_word(reader, "precision"))
     return reader_expect_mark(reader, '=') && reader_dtype(reader, &run->precision);
   if (reader_accept_word(reader, "tf32")) return run->allows_tf32 = true;

@@ -59,6 +59,11 @@ static void print_run(Text *text, const RunConfig *run) {
     text_add_quoted(text, run->batch_name);
     text_add(text, ", ");
   }
+  if (run->definitions) {
+    text_add(text, "definitions = ");
+    text_add_quoted(text, run->definitions);
+    text_add(text, ", ");
+  }
   if (run->scans) text_printf(text, "scans = %s, ", dump_scan_words[run->scans]);
   if (run->allows_tf32) text_add(text, "tf32, ");
   text_printf(text, "precision = %s}\n", dtype_name(run->precision));

@@ -259,10 +259,12 @@ struct nnc_result_writer;
 extern const struct nnc_result_writer nnc_result_pictures;
 
 typedef struct nnc_model {
-  int abi;              /* NNC_MODEL_ABI */
-  const char *name;     /* "mnist" */
-  const char *file;     /* "mnist.net", as it was given */
-  const char *source;   /* its whole text */
+  int abi;            /* NNC_MODEL_ABI */
+  const char *name;   /* "mnist" */
+  const char *file;   /* "mnist.net", as it was given */
+  const char *source; /* its whole text */
+  const char
+      *definitions; /* "-D width=32 -D train.epochs=3", by name; NULL: it was compiled without */
   const char *compiler; /* "nnc 0.1.0, clang 14.0.6 -O3 -march=native" */
 
   /* In the order of what they need. One is chosen before anything else; it fills `run` of the entries,
@@ -338,7 +340,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 19 };
+enum { NNC_MODEL_ABI = 20 };
 
 extern nnc_model nnc_the_model;
 

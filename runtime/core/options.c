@@ -486,6 +486,8 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .top_k = -1,
                            .temperature = 1,
                            .top_p = 1,
+                           .word_count = argc,
+                           .words = argv,
                            .arguments = argv};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,

@@ -59,7 +59,9 @@ struct nnc_options {
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];
   nnc_settings settings; /* of the program's options */
-  int argument_count;    /* after the command */
+  int word_count;        /* the whole command line, of a command without arguments */
+  char **words;
+  int argument_count; /* after the command */
   char **arguments;
 };
 

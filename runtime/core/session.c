@@ -115,7 +115,7 @@ static bool open_parts(nnc_session *session) {
   session->scalars = calloc((size_t)model->scalar_count + 1, sizeof *session->scalars);
   if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
   if (!session->checkpoint || !session->scalars || !plateaus_open(session) ||
-      !nnc_steer_open(&session->steer, model, session->options))
+      !nnc_steer_open(&session->steer, model, &session->flags))
     return false;
   if (!find_schedules(session)) return false;
   session->threads = choose_threads(session->options);
@@ -151,6 +151,7 @@ bool nnc_session_open(nnc_session *session, const nnc_options *options) {
   const nnc_model *model = &nnc_the_model;
   *session = (nnc_session){.model = model, .options = options};
   session->settings = options->settings;
+  session->flags = nnc_run_flags_of(options);
   nnc_settings_apply(&session->settings);
   session->seed = options->has_seed ? options->seed : model->seed;
   if (check_model(model) && open_parts(session)) return true;

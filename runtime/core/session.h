@@ -23,6 +23,7 @@ typedef struct nnc_session {
   double *host_inputs;        /* of the model's host function */
   bool schedules_have_length; /* some schedule depends on the number of steps of the run */
   nnc_plateaus plateaus;
+  nnc_run_flags flags; /* those of the checkpoint that is resumed, too */
   nnc_steer steer;
   char *stream_start; /* the streams' values at the start of a pass */
   char *stream_saved; /* those of training while an evaluation runs */

@@ -11,22 +11,28 @@
 #include "os/assert.h"
 #include "os/message.h"
 
-static bool marks_open(nnc_marks *marks, int64_t limit) {
-  *marks = (nnc_marks){.limit = limit, .items = calloc(NNC_MOST_KEPT + 2, sizeof *marks->items)};
-  if (!marks->items) nnc_error("cannot allocate a list of %lld checkpoints", (long long)limit);
+static bool marks_open(nnc_marks *marks) {
+  marks->items = calloc(NNC_MOST_KEPT + 2, sizeof *marks->items);
+  if (!marks->items) nnc_error("cannot allocate a list of checkpoints");
   return marks->items != NULL;
 }
 
-bool nnc_steer_open(nnc_steer *steer, const nnc_model *model, const nnc_options *options) {
+void nnc_steer_limit(nnc_steer *steer, const nnc_run_flags *flags) {
+  steer->best.limit = steer->best_of ? steer->best_of->count : 0;
+  steer->kept.limit = flags->keep >= 0 ? flags->keep : steer->model->keep;
+  steer->patience = flags->patience >= 0 ? flags->patience
+                    : steer->stop_of     ? steer->stop_of->count
+                                         : 0;
+}
+
+bool nnc_steer_open(nnc_steer *steer, const nnc_model *model, const nnc_run_flags *flags) {
   *steer = (nnc_steer){.model = model};
   for (int i = 0; i < model->watch_count; i++) {
     const nnc_watch *watch = &model->watches[i];
     *(watch->kind == NNC_WATCH_BEST ? &steer->best_of : &steer->stop_of) = watch;
   }
-  if (steer->stop_of) steer->patience = steer->stop_of->count;
-  if (options->patience >= 0) steer->patience = options->patience;
-  return marks_open(&steer->best, steer->best_of ? steer->best_of->count : 0) &&
-         marks_open(&steer->kept, options->keep >= 0 ? options->keep : model->keep);
+  nnc_steer_limit(steer, flags);
+  return marks_open(&steer->best) && marks_open(&steer->kept);
 }
 
 void nnc_steer_close(nnc_steer *steer) {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/options.h"
+#include "core/run_flags.h"
 #include "nnc_model.h"
 
 /* A report, or a checkpoint. */
@@ -32,7 +32,9 @@ typedef struct nnc_steer {
 } nnc_steer;
 
 /* As when a run begins; false after a message. */
-bool nnc_steer_open(nnc_steer *steer, const nnc_model *model, const nnc_options *options);
+bool nnc_steer_open(nnc_steer *steer, const nnc_model *model, const nnc_run_flags *flags);
+/* The same flags, or others. */
+void nnc_steer_limit(nnc_steer *steer, const nnc_run_flags *flags);
 void nnc_steer_close(nnc_steer *steer);
 
 /* A report. True when it is one of the best. */

@@ -67,23 +67,27 @@ typedef struct Making {
   char **reasons; /* [examples->count]: of those that may be left out; NULL: of none */
 } Making;
 
-#define WIDEN_BYTES(type, convert)                                                                 \
-  for (int64_t i = 0; i < count; i++) {                                                            \
-    type value = convert(bytes[i]);                                                                \
-    memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);                                 \
-  }                                                                                                \
-  break
+/* Types of 16 bits are rare, and have all numbers up to 256. */
+__attribute__((cold, noinline)) static void halve_bytes(const unsigned char *bytes, int to,
+                                                        char *row, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    uint16_t value = to == NNC_BF16 ? nnc_to_bf16(bytes[i]) : nnc_to_f16(bytes[i]);
+    memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);
+  }
+}
 
-/* Bytes at the end of the row become its values: value i ends no later than byte i + 1 begins. */
+/* Bytes at the end of the row become its values, piece by piece, since both lie in the same place: value i ends no
+ * later than byte i + 1 begins. u8, and bool of bytes that are 0 or 1, are the values. */
 static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t count) {
-  switch (to) {
-  case NNC_I32: WIDEN_BYTES(int32_t, (int32_t));
-  case NNC_I64: WIDEN_BYTES(int64_t, (int64_t));
-  case NNC_F32: WIDEN_BYTES(float, (float));
-  case NNC_F64: WIDEN_BYTES(double, (double));
-  case NNC_BF16: WIDEN_BYTES(uint16_t, nnc_to_bf16); /* which has all numbers up to 256 */
-  case NNC_F16: WIDEN_BYTES(uint16_t, nnc_to_f16);
-  default: break; /* u8, and bool of bytes that are 0 or 1: they are the values */
+  unsigned char piece[NNC_BUFFER(1024, 8)];
+  bool is_half = to == NNC_BF16 || to == NNC_F16;
+  if (!is_half && !nnc_is_widening(NNC_U8, to)) return;
+  for (int64_t from = 0, length; from < count; from += length) {
+    length = count - from < (int64_t)sizeof piece ? count - from : (int64_t)sizeof piece;
+    char *target = row + from * nnc_dtype_size(to);
+    memcpy(piece, bytes + from, (size_t)length);
+    if (is_half) halve_bytes(piece, to, target, length);
+    else nnc_widen(NNC_U8, piece, to, target, length);
   }
 }
 

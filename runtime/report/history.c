@@ -29,6 +29,8 @@ void nnc_history_free(nnc_history *history) {
     free(history->series[i].values);
     free(history->series[i].has);
   }
+  for (int i = 0; i < history->command_count; i++) free(history->commands[i]);
+  free(history->commands);
   free(history->series);
   *history = (nnc_history){0};
 }
@@ -77,6 +79,33 @@ static bool add_number(void *context, const char *name, double number) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+/* One word of a command line as a shell reads it. */
+static void put_word(FILE *file, const char *word) {
+  bool is_plain = *word && !word[strcspn(word, " \t\n'\"\\$&|;<>()*?[]#~!`")];
+  if (!is_plain) fputc('\'', file);
+  for (const char *c = word; *c; c++) fputs(*c == '\'' ? "'\\''" : (char[]){*c, '\0'}, file);
+  if (!is_plain) fputc('\'', file);
+}
+
+static bool add_command(nnc_history *history, const nnc_json_document *document) {
+  const nnc_json *words = nnc_json_member(document, document->values, "command"), *word = NULL;
+  if (!words || words->kind != NNC_JSON_ARRAY) return true;
+  char **all =
+      realloc(history->commands, ((size_t)history->command_count + 1) * sizeof *history->commands);
+  if (!all) return false;
+  history->commands = all;
+  size_t size;
+  FILE *file = open_memstream(&all[history->command_count], &size);
+  if (!file) return false;
+  for (bool is_first = true; (word = nnc_json_next(document, words, word)); is_first = false) {
+    if (!is_first) fputc(' ', file);
+    if (word->kind == NNC_JSON_STRING) put_word(file, word->text);
+  }
+  if (fclose(file) != 0) return false;
+  history->command_count++;
+  return true;
+}
+
 /* A step that is not above the one before begins another run: several may have appended to one file. */
 static bool add_line(nnc_history *history, const nnc_json_document *document) {
   double step = -1;
@@ -84,7 +113,9 @@ static bool add_line(nnc_history *history, const nnc_json_document *document) {
   if (!member || !nnc_json_number(member, &step) || !(step >= 0)) return false;
   if (history->count > 0 && step <= nnc_history_value(history, "step", history->count - 1))
     nnc_history_free(history);
-  if (!make_room(history) || !nnc_json_numbers(document, add_number, history)) return false;
+  if (!make_room(history) || !nnc_json_numbers(document, add_number, history) ||
+      !add_command(history, document))
+    return false;
   history->is_stopped = nnc_json_member(document, document->values, "stopped") != NULL;
   history->count++;
   return true;

@@ -17,6 +17,8 @@ typedef struct nnc_history {
   int64_t count, room; /* reports */
   int series_count;
   nnc_series *series;
+  int command_count;
+  char **commands; /* that the run was started and resumed with */
   bool is_stopped; /* the run ended since a metric no longer improved */
 } nnc_history;
 

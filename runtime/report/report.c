@@ -279,6 +279,8 @@ static void put_settings(FILE *file, const nnc_report *report) {
   put_checkpoint(file, "best checkpoint", &report->best);
   put_checkpoint(file, "last checkpoint", &report->last);
   nnc_page_pair(file, "log", report->log);
+  for (int i = 0; i < report->history->command_count; i++)
+    nnc_page_pair(file, i == 0 ? "command" : "went on with", report->history->commands[i]);
   put_options(file, report);
   snprintf(name, sizeof name, "%llu", (unsigned long long)session->seed);
   nnc_page_pair(file, "seed", name);
@@ -290,6 +292,7 @@ static void put_settings(FILE *file, const nnc_report *report) {
   if (nnc_device_name(model, (int)session->options->device, name))
     nnc_page_pair(file, "device now", name);
   nnc_page_pair(file, "compiler", model->compiler);
+  if (model->definitions) nnc_page_pair(file, "compiled with", model->definitions);
   nnc_page_pair(file, "instruction set", model->isa);
   fputs("</table></div>\n", file);
   nnc_page_fold(file, "The program");

@@ -67,7 +67,7 @@ static bool position_parse(nnc_position *position, const char *text) {
 }
 
 typedef struct Texts { /* malloc'ed parts of the metadata */
-  char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule, *options;
+  char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule, *options, *flags;
   nnc_steer_texts steer;
 } Texts;
 
@@ -82,6 +82,7 @@ static bool texts_make(Texts *texts, const nnc_session *session, const nnc_posit
       !(texts->options = nnc_settings_format(&session->settings)))
     return false;
   if (!position) return true;
+  texts->flags = nnc_run_flags_format(&session->flags);
   if (!nnc_steer_format(&session->steer, &texts->steer)) return false;
   texts->position = position_format(position);
   texts->tally = nnc_tally_format(tally);
@@ -101,6 +102,7 @@ static void texts_free(Texts *texts) {
   free(texts->plateaus);
   free(texts->schedule);
   free(texts->options);
+  free(texts->flags);
   nnc_steer_texts_free(&texts->steer);
 }
 
@@ -122,14 +124,27 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   for (int i = 0; i < model->variable_count; i++)
     if (nnc_checkpoint_has(session, i, kinds)) tensors[count++] = &model->variables[i].tensor;
   nnc_metadata metadata[] = {
-      {"format", format_name},         {"model", model->name},        {"file", model->file},
-      {"compiler", model->compiler},   {"isa", model->isa},           {"source", model->source},
-      {"fitted", texts->fitted},       {"seed", texts->seed},         {"options", texts->options},
-      {"step", texts->step},           {"position", texts->position}, {"metrics", texts->tally},
-      {"plateaus", texts->plateaus},   {"schedule", texts->schedule}, {"best", texts->steer.best},
-      {"patience", texts->steer.stop}, {"kept", texts->steer.kept},
+      {"format", format_name},
+      {"model", model->name},
+      {"file", model->file},
+      {"compiler", model->compiler},
+      {"isa", model->isa},
+      {"source", model->source},
+      {"definitions", model->definitions},
+      {"fitted", texts->fitted},
+      {"seed", texts->seed},
+      {"options", texts->options},
+      {"step", texts->step},
+      {"position", texts->position},
+      {"metrics", texts->tally},
+      {"plateaus", texts->plateaus},
+      {"schedule", texts->schedule},
+      {"best", texts->steer.best},
+      {"patience", texts->steer.stop},
+      {"kept", texts->steer.kept},
+      {"flags", texts->flags},
   };
-  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 8 };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 9 };
   int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
   for (int i = 0; i < (is_checkpoint ? ALL : ALL - OF_A_RUN); i++)
     if (metadata[i].text) metadata[metadata_count++] = metadata[i];
@@ -290,14 +305,13 @@ bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file) {
 static void warn_of_changes(const nnc_session *session, const nnc_safetensors *file) {
   const char *isa = nnc_safetensors_metadata(file, "isa");
   const char *compiler = nnc_safetensors_metadata(file, "compiler");
-  const char *source = nnc_safetensors_metadata(file, "source");
   if (isa && strcmp(isa, session->model->isa) != 0)
     nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path, isa,
                 session->model->isa);
   else if (compiler && strcmp(compiler, session->model->compiler) != 0)
     nnc_warning("%s was made by %s, this program by %s: the bits may differ", file->path, compiler,
                 session->model->compiler);
-  if (source) nnc_warn_source_change(file->path, source, session->model->source);
+  nnc_warn_source_change(file, session->model);
 }
 
 /* Values of schedules; a program that has changed begins them anew. */
@@ -309,8 +323,13 @@ static void resume_plateaus(nnc_session *session, const nnc_safetensors *file) {
 }
 
 /* A program that watches something else begins anew. */
-static void resume_steer(nnc_steer *steer, const nnc_safetensors *file) {
+static void resume_steer(nnc_session *session, const nnc_safetensors *file) {
+  nnc_steer *steer = &session->steer;
   char name[NNC_WATCH_NAME];
+  const char *flags = nnc_safetensors_metadata(file, "flags");
+  if (flags && !nnc_run_flags_recorded(&session->flags, flags, file->path))
+    nnc_warning("%s: metadata 'flags' is malformed: '%.100s'", file->path, flags);
+  nnc_steer_limit(steer, &session->flags);
   const char *kept = nnc_safetensors_metadata(file, "kept");
   if (steer->best_of && !nnc_steer_parse_best(steer, nnc_safetensors_metadata(file, "best")))
     nnc_warning("%s does not say which %s was best: the best is of what follows", file->path,
@@ -361,7 +380,7 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!nnc_session_take_options(session, nnc_safetensors_metadata(file, "options"), file->path))
     return false;
   resume_plateaus(session, file);
-  resume_steer(&session->steer, file);
+  resume_steer(session, file);
   if (nnc_tally_parse(tally, metrics)) return true;
   nnc_warning("%s has other metrics; those of this period start anew", file->path);
   nnc_tally_reset(tally);

@@ -45,8 +45,10 @@ static const nnc_command commands[] = {
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_version(void) {
-  printf("%s (%s), compiled by %s for %s\n", nnc_printable(nnc_the_model.name),
-         nnc_printable(nnc_the_model.file), nnc_printable(nnc_the_model.compiler),
+  const char *definitions = nnc_the_model.definitions;
+  printf("%s (%s%s%s), compiled by %s for %s\n", nnc_printable(nnc_the_model.name),
+         nnc_printable(nnc_the_model.file), definitions ? " " : "",
+         definitions ? nnc_printable(definitions) : "", nnc_printable(nnc_the_model.compiler),
          nnc_the_model.isa);
 }
 

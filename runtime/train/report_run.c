@@ -19,6 +19,7 @@
 #include "train/report.h"
 #include "train/report_classes.h"
 #include "train/report_samples.h"
+#include "train/source_change.h"
 
 enum { PROFILE_STEPS = 5, WRONG = 12, REFRESH = 5 /* seconds */ };
 
@@ -56,8 +57,7 @@ static bool find_files(Writer *writer, const char *folder) {
 static nnc_report_file checkpoint_at(const char *path) {
   nnc_safetensors *file = access(path, F_OK) == 0 ? nnc_safetensors_open(path) : NULL;
   if (!file) return (nnc_report_file){0};
-  const char *source = nnc_safetensors_metadata(file, "source");
-  bool differs = source && strcmp(source, nnc_the_model.source) != 0;
+  bool differs = nnc_source_differs(file, &nnc_the_model);
   nnc_safetensors_close(file);
   return (nnc_report_file){path, nnc_checkpoint_step(path), differs};
 }

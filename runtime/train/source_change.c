@@ -1,7 +1,6 @@
 /* The change is what remains between the common first and the common last lines. */
 #include "train/source_change.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "os/message.h"
@@ -57,11 +56,32 @@ static void show(const char *mark, Lines lines) {
   if (lines.at < lines.end) nnc_warning("  %s ...", mark);
 }
 
-void nnc_warn_source_change(const char *path, const char *before, const char *now) {
+static void warn_of_lines(const char *path, const char *before, const char *now) {
   Lines a = {before, before + strlen(before)}, b = {now, now + strlen(now)};
   int line = skip_common(&a, &b) + 1;
   if (a.at == a.end && b.at == b.end) return;
   nnc_warning("%s was made by another source; from line %d on (- then, + now):", path, line);
   show("-", a);
   show("+", b);
+}
+
+/* NULL: there are none. */
+static bool has_other(const char *before, const char *now) {
+  return strcmp(before ? before : "", now ? now : "") != 0;
+}
+
+void nnc_warn_source_change(const nnc_safetensors *file, const nnc_model *model) {
+  const char *source = nnc_safetensors_metadata(file, "source");
+  const char *before = nnc_safetensors_metadata(file, "definitions"), *now = model->definitions;
+  if (!source) return;
+  warn_of_lines(file->path, source, model->source);
+  if (has_other(before, now))
+    nnc_warning("%s was made by the program compiled with %s; this one has %s", file->path,
+                before ? before : "no -D", now ? now : "none");
+}
+
+bool nnc_source_differs(const nnc_safetensors *file, const nnc_model *model) {
+  const char *source = nnc_safetensors_metadata(file, "source");
+  return source && (has_other(source, model->source) ||
+                    has_other(nnc_safetensors_metadata(file, "definitions"), model->definitions));
 }

@@ -149,8 +149,8 @@ static bool find_length(Trainer *trainer) {
   trainer->total_steps =
       epochs > 0 || options->epochs == 0 ? step_after(position, epochs, per_epoch) : steps;
   choose_schedule(trainer);
-  trainer->validate_steps =
-      options->validate_every >= 0 ? options->validate_every : model->validate_steps;
+  int64_t every = trainer->session->flags.validate_every;
+  trainer->validate_steps = every >= 0 ? every : model->validate_steps;
   return true;
 }
 
@@ -282,10 +282,10 @@ static bool open_unseen(Trainer *trainer) {
   return trainer->unseen != NULL;
 }
 
-/* When to save and what to keep: as the flags say, else as the program does. */
+/* When to save and what to keep: as the flags say, of this run or of the checkpoint, else as the program does. */
 static bool choose_saves(Trainer *trainer) {
   const nnc_model *model = trainer->model;
-  const nnc_interval *given = &trainer->options->save_every;
+  const nnc_interval *given = &trainer->session->flags.save_every;
   bool is_given = given->steps > 0 || given->epochs > 0 || given->minutes > 0;
   trainer->save_every =
       is_given ? *given

@@ -68,6 +68,15 @@ static void put_skipped(FILE *file, const Trainer *trainer) {
   if (is_open) fputc('}', file);
 }
 
+/* In the first line that this process writes: what it was started with. */
+static void put_command(FILE *file, const nnc_options *options) {
+  for (int i = 0; i < options->word_count; i++) {
+    fputs(i ? "," : ",\"command\":[", file);
+    nnc_json_put_string(file, options->words[i]);
+  }
+  fputc(']', file);
+}
+
 static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
   fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
@@ -82,6 +91,7 @@ static void write_log_line(FILE *file, void *context) {
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
   put_steer(file, &trainer->session->steer);
   put_skipped(file, trainer);
+  if (!trainer->has_told_command) put_command(file, trainer->options);
   fputc('}', file);
 }
 
@@ -97,6 +107,7 @@ static void log_report(Trainer *trainer) {
     nnc_log_write(&trainer->log, write_text, line);
     nnc_event_file_write(&trainer->events, line, length);
   } else nnc_log_write(&trainer->log, write_log_line, trainer);
+  trainer->has_told_command = true;
   free(line);
 }
 

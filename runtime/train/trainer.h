@@ -57,6 +57,7 @@ typedef struct Trainer {
   int folder_lock;    /* of os/lock.h: one run a folder; -1: none */
   char *log_path;
   nnc_log log;
+  bool has_told_command; /* in a line of the log */
   nnc_event_file events; /* of --tensorboard */
   char *page;            /* of --report-live; NULL: none */
   double page_time;      /* when it was last written */

@@ -19,6 +19,8 @@ check_status "C of a program for CUDA" 2 'emit=c is for --target=c; with --targe
 check_status "GPUs without --target=cuda" 2 'arch=sm_80,sm_90a names GPUs, which are for --target=cuda' "$nnc" --arch=sm_80,sm_90a x.net
 check_status "the GPUs of this machine" 2 'nnc: --arch=native: GPUs are named' "$nnc" models/iris.net --target=cuda --arch=native --emit=cuda
 check_status "processors as GPUs" 2 "in a list for CUDA stand sm_80, .* not 'x86-64-v3'" "$nnc" models/iris.net --target=cuda --arch=x86-64-v3 --emit=cuda
+check_status "an executable called like a source" 2 '-o gpt.c is the name of a source, but an executable is made: add --emit=c for the source' "$nnc" models/iris.net -o gpt.c
+check_status "one for CUDA" 2 'gpt.cu is the name of a source.*add --emit=cuda' "$nnc" models/iris.net --target=cuda -o gpt.cu
 check_status "CUDA for processors" 2 'emit=cuda is for --target=cuda' "$nnc" models/iris.net --target=c --emit=cuda
 check_status "a static program for CUDA" 2 'nnc: --static: an executable for CUDA opens' "$nnc" models/iris.net --target=cuda --static --emit=cuda
 check_status "no NVRTC" 3 "NNC_NVRTC is '/nonexistent', which is no NVRTC" env NNC_NVRTC=/nonexistent "$nnc" models/iris.net --target=cuda -o "$work/iris"

@@ -17,7 +17,7 @@ trains() { # PROGRAM OUT PATTERN FLAGS...: what it says has the pattern
 }
 same_as_fed() { # NAME OUT
   same_files "$1" "$here/fed/checkpoint.safetensors" "$here/$2/checkpoint.safetensors"
-  same_files "$1, logs" <(sed 's/"seconds":[0-9.]*,//' "$here/fed/log.jsonl") <(sed 's/"seconds":[0-9.]*,//' "$here/$2/log.jsonl")
+  same_files "$1, logs" <(sed 's/"seconds":[0-9.]*,//; s/,"command":\[[^]]*\]//' "$here/fed/log.jsonl") <(sed 's/"seconds":[0-9.]*,//; s/,"command":\[[^]]*\]//' "$here/$2/log.jsonl")
 }
 
 kept_rows() { # MODEL STEPS MEMORY: steps of the whole run, memory that the data do not fit into

@@ -46,7 +46,7 @@ def said():
 
 def plain_log(out):
     with open(f"{out}/log.jsonl") as file:
-        return re.sub(r'"(seconds|data_wait)":[0-9.]+,', "", file.read())
+        return re.sub(r'"(seconds|data_wait)":[0-9.]+,|,"command":\[[^]]*\]', "", file.read())
 
 
 def checkpoints(out):

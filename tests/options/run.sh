@@ -23,7 +23,7 @@ run() { # OUT PROGRAM FLAGS...
   local out=$1 program=$2; shift 2
   check "$program in $out" "./$program" --out "$out" --quiet "$@"
 }
-last_line() { tail -n 1 "$1/log.jsonl" | sed 's/"seconds":[0-9.]*,//; s/"options":{[^}]*},//'; }
+last_line() { tail -n 1 "$1/log.jsonl" | sed 's/"seconds":[0-9.]*,//; s/"options":{[^}]*},//; s/,"command":\[[^]]*\]//'; }
 # In double, where rounding is far below the tolerance.
 for target in c cuda; do
   compile() { check "$target: $*" emulated "$nnc" --target=$target $quick --float=f64 "$@"; }

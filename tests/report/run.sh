@@ -78,8 +78,12 @@ page "a folder with an odd name" --out "$odd"
 tells "a folder with an odd name" "$odd/report.html" "$odd/log.jsonl"
 if grep -qF '&lt;i&gt;&quot;&amp;&#39;/log.jsonl' "$odd/report.html"; then ok; else fail "the folder's name is escaped"; fi
 
+check "the other part" ./made --quiet --out parts --epochs 2 --resume
 page "a run in parts" --out parts --to parts.html
 tells "a run in parts" parts.html parts/log.jsonl
+for words in '<th scope="row">command</th><td[^>]*>./made [^<]*--out parts' '<th scope="row">went on with</th><td[^>]*>./made [^<]*--resume'; do
+  if grep -qE "$words" parts.html; then ok; else fail "the page of a run in parts does not say '$words'"; fi
+done
 check "a run that stops" ./made --quiet --out early --epochs 50 --patience 1 --lr 5
 page "a run that stopped" --out early
 tells "a run that stopped" early/report.html early/log.jsonl
@@ -91,9 +95,10 @@ tells "no log" bare/report.html -
 page "an empty log" --out bare
 tells "an empty log" bare/report.html -
 sed 's/spread   = log(accuracy - 0.7)/spread   = log(accuracy - 0.6)/' made.net > changed.net
-check "another version" "$build/bin/nnc" changed.net --report-page --cflags=-O0 -o changed
+check "another version" "$build/bin/nnc" changed.net -D batch=6 --report-page --cflags=-O0 -o changed
 check "a page of another version" ./changed report --quiet --steps 0 --out one --to changed.html
 if grep -q 'by another version of the program' changed.html && ! grep -q 'by another version' one/report.html; then ok; else fail "another version is told"; fi
+if grep -q 'compiled with.*-D batch=6' changed.html; then ok; else fail "definitions are told"; fi
 mkdir logged; { cat one/log.jsonl; printf '{"epoch":9,"step":5'; } > logged/log.jsonl
 page "no checkpoint, half a line" --out logged
 if grep -q '0.5 instead of 0.05' logged/report.html; then ok; else fail "options of the log"; fi

@@ -146,7 +146,7 @@ def tree(out):
 
 
 def plain_log(out):
-    return [{key: value for key, value in line.items() if key != "seconds"} for line in log(out)]
+    return [{key: value for key, value in line.items() if key not in ("seconds", "command")} for line in log(out)]
 
 
 def play(number, keys, **rules):
@@ -251,6 +251,40 @@ run("./p", "--out", "s", "--resume", "--patience", "3")
 check("with more patience it goes on", int(metadata("s/checkpoint.safetensors")["step"]) ==
       Rules(stop=("falling", False, 3)).step)
 
+# What flags say is known when the run goes on; a flag that is given again counts.
+flags = ["--keep", "2", "--patience", "0", "--save-every", "2epochs", "--validate-every", "3"]
+run("./p", "--out", "f1", *flags)
+run("./p", "--out", "f2", *flags, "--epochs", "5")
+expect("flags are recorded", 0, r"goes on with --keep 2 --patience 0 --validate-every 3 --save-every 2epochs, as f2/checkpoint\.safetensors",
+       "./p", "--out", "f2", "--resume", "--epochs", str(EPOCHS))
+check("... and the run is the same", tree("f1") == tree("f2"))
+check("... and its log", plain_log("f1") == plain_log("f2"), plain_log("f2"))
+check("... in the checkpoint", metadata("f1/checkpoint.safetensors")["flags"] == "2 0 3 0 2 0", metadata("f1/checkpoint.safetensors"))
+run("./p", "--out", "f3", "--epochs", "1")
+check("without flags nothing is recorded", "flags" not in metadata("f3/checkpoint.safetensors"))
+expect("another flag counts", 0, r"goes on with --patience 0 --validate-every 3, as", "./p", "--out", "f2", "--resume", "--keep", "1",
+       "--save-every", "3", "--epochs", str(EPOCHS + 1))
+check("... and is recorded", metadata("f2/checkpoint.safetensors")["flags"] == "1 0 3 3 0 0")
+check("... of the last one alone", steps_of("f2", "step") == [STEPS + 3], steps_of("f2", "step"))
+child = run("./p", "--out", "f2", "--resume", *flags, "--epochs", str(EPOCHS + 2))
+check("all flags anew", "goes on with" not in child.stderr, child.stderr)
+check("the log has the command line", [line["command"] for line in log("f2") if "command" in line] ==
+      [["./p", "--out", "f2", *flags, "--epochs", "5"], ["./p", "--out", "f2", "--resume", "--epochs", str(EPOCHS)],
+       ["./p", "--out", "f2", "--resume", "--keep", "1", "--save-every", "3", "--epochs", str(EPOCHS + 1)],
+       ["./p", "--out", "f2", "--resume", *flags, "--epochs", str(EPOCHS + 2)]], log("f2"))
+
+# Other definitions are noticed.
+for name, words in ("defined", ["-D", "train.seed=7", "-D", "batch=2"]), ("again", ["-D", "batch=2", "-D", "train.seed=7"]):
+    check(f"{name} compiles", run(nnc, "p.net", "--float=f64", "--cflags=-O0", *words, "-o", name).returncode == 0)
+expect("a program with other definitions", 0, "made by the program compiled with no -D; this one has -D batch=2 -D train.seed=7",
+       "./defined", "--out", "f1", "--resume", "--epochs", str(EPOCHS + 1))
+child = run("./again", "--out", "f1", "--resume", "--epochs", str(EPOCHS + 2))
+check("their order does not matter", child.returncode == 0 and "-D" not in child.stderr, child.stderr)
+expect("none any more", 0, "compiled with -D batch=2 -D train.seed=7; this one has none", "./p", "--out", "f1", "--resume",
+       "--epochs", str(EPOCHS + 3))
+expect("--version tells them", 0, "", "./again", "--version")
+check("... all", "(p.net -D batch=2 -D train.seed=7)" in run("./again", "--version").stdout)
+
 # What an earlier run has kept gets other names; a checkpoint of another folder begins anew.
 run("./p", "--out", "d", "--keep", "2", "--patience", "0")
 old = tree("d")
@@ -299,8 +333,8 @@ check("... but for being links", os.stat("linked/kept/step-36.safetensors").st_n
       os.stat("copied/kept/step-36.safetensors").st_nlink == 1)
 
 # The dump reads back.
-child = run("bash", "-c", f"{nnc} p1.net --dump-after=dce --stop-after=dce >dump.ir && grep '^watch best \"rising\" of \"val\" max 0.0 3' dump.ir && "
-            f"{nnc} dump.ir --resume-after=dce --emit=c >dump.c && {nnc} p1.net --emit=c >plain.c && cmp dump.c plain.c")
+child = run("bash", "-c", f"{nnc} p1.net -D 'train.optimizer=adam(lr = 2e-3)' --dump-after=dce --stop-after=dce >dump.ir && grep '^watch best \"rising\" of \"val\" max 0.0 3' dump.ir && "
+            f"{nnc} dump.ir --resume-after=dce --emit=c >dump.c && {nnc} p1.net -D 'train.optimizer=adam(lr = 2e-3)' --emit=c >plain.c && cmp dump.c plain.c")
 check("the dump reads back", child.returncode == 0, child.stdout + child.stderr)
 
 summary()

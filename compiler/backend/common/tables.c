@@ -527,6 +527,19 @@ static void emit_parts(Emitter *emitter) {
   if (predicts_pictures(module)) code_line(code, ".pictures = &nnc_result_pictures,");
 }
 
+/* What the program is made of. */
+static void emit_origin(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  code_line(code, ".name = %s,", quoted(emitter, module->name));
+  code_line(code, ".file = %s,",
+            quoted(emitter, module->source ? module->source->name : module->name));
+  code_line(code, ".source = source,");
+  if (module->run.definitions)
+    code_line(code, ".definitions = %s,", quoted(emitter, module->run.definitions));
+  code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
+}
+
 static void emit_model(Emitter *emitter, const char *const *entries, int initials,
                        int index_places) {
   const Program *program = emitter->program;
@@ -539,11 +552,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_blank(code);
   code_open(code, "nnc_model nnc_the_model =");
   code_line(code, ".abi = NNC_MODEL_ABI,");
-  code_line(code, ".name = %s,", quoted(emitter, module->name));
-  code_line(code, ".file = %s,",
-            quoted(emitter, module->source ? module->source->name : module->name));
-  code_line(code, ".source = source,");
-  code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
+  emit_origin(emitter);
   code_line(code, ".level_count = %d,", emitter_level_count(emitter->options));
   code_line(code, ".levels = levels,");
   code_line(code, ".arena_bytes = mem_end,");

@@ -17,7 +17,9 @@ static void check_metric(Elaborator *e, const char *set, const char *metric, Spa
     if (strcmp(names[i], metric) == 0) return;
   Diagnostic *d = report_error(e, span, "there is no metric '%s'", metric);
   report_suggest(d, metric, names, module->metrics.count);
-  diag_help(d, "the loss is one, the others are metrics = [...] in the train block");
+  diag_help(d, "there %s %s; metrics = [...] in the train block adds others",
+            module->metrics.count == 1 ? "is" : "are",
+            report_list(e->arena, names, module->metrics.count));
 }
 
 static void check_set(Elaborator *e, const char *set, Span span) {
@@ -33,7 +35,11 @@ static void check_set(Elaborator *e, const char *set, Span span) {
   if (strcmp(set, "train") == 0) return;
   Diagnostic *d = report_error(e, span, "there is no data set '%s' that is evaluated", set);
   report_suggest(d, set, names.items, names.count);
-  if (names.count == 0) diag_help(d, "a block 'data %s { ... }' makes one", set);
+  if (names.count == 0 || strcmp(names.items[0], "train") != 0) vec_push(e->arena, &names, "train");
+  const char *list = report_list(e->arena, names.items, names.count);
+  const char *verb = names.count == 1 ? "is" : "are";
+  if (strcmp(set, "predict") == 0) diag_help(d, "there %s %s", verb, list);
+  else diag_help(d, "there %s %s; a block 'data %s { ... }' adds it", verb, list, set);
 }
 
 void followed_check(Elaborator *e, const char *set, Span set_span, const char *metric,

@@ -105,6 +105,13 @@ const char *report_meant(const char *name, const char *const *candidates, int co
   return meant ? meant : name_nearest(name, candidates, count);
 }
 
+const char *report_list(Arena *arena, const char *const *names, int count) {
+  const char *list = count > 0 ? names[0] : "nothing";
+  for (int i = 1; i < count; i++)
+    list = arena_printf(arena, "%s%s%s", list, i + 1 < count ? ", " : " and ", names[i]);
+  return list;
+}
+
 void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,
                     int count) {
   const char *nearest = report_meant(name, candidates, count);

@@ -20,6 +20,8 @@ Value report_error_value(Elaborator *e, Span at, const char *format, ...)
 void *report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node);
 void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,
                     int count);
+/* "loss, accuracy and f1"; "nothing" of none. */
+const char *report_list(Arena *arena, const char *const *names, int count);
 /* The candidate that was probably meant, by its spelling or as another framework's word; or NULL. */
 const char *report_meant(const char *name, const char *const *candidates, int count);
 /* Which candidate another framework's word means; NULL when none (synonyms.c). */

@@ -49,6 +49,7 @@ typedef struct Symbol {
   Span span;
   Slot *slot;   /* param, state */
   Usage *usage; /* NULL where it does not matter */
+  bool is_over; /* of a loop that has ended */
   /* What a reader sees where that is not `value`; else NULL. */
   Value (*read)(Elaborator *e, const struct Symbol *symbol);
 } Symbol;

@@ -104,11 +104,24 @@ static Value read_slot(Elaborator *e, const Slot *slot) {
   return value.tensor.node ? value : value_error();
 }
 
+/* Names of loops do not end with them; who reads one there may have meant another. */
+static void warn_of_loop(Elaborator *e, const Symbol *symbol, Span at) {
+  if (at.file->is_prelude) return;
+  Diagnostic *d =
+      diag_warning(e->diagnostics, at,
+                   "'%s' is read after its loop, where it has the value of the last round, %s",
+                   symbol->name, value_describe(e->arena, symbol->value));
+  diag_note(d, symbol->span, "the loop is here");
+  diag_help(d, "give the value a name of its own in the loop: last_%s = %s", symbol->name,
+            symbol->name);
+}
+
 static Value read_name(Elaborator *e, const AstExpr *expr) {
   Symbol *hidden = NULL;
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
   if (symbol->usage) symbol->usage->used = true;
+  if (symbol->is_over) warn_of_loop(e, symbol, expr->span);
   if (symbol->read) return symbol->read(e, symbol);
   if (symbol->slot && (e->region == &e->trace->region || e->region->outer))
     return read_slot(e, symbol->slot);

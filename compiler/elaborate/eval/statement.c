@@ -215,6 +215,14 @@ static bool allow_statement(Elaborator *e, Span at) {
   return !e->trace->exhausted;
 }
 
+/* The names of a loop that is over, where nothing has bound them since. */
+static void end_names(Elaborator *e, const AstNames *names) {
+  for (int i = 0; i < names->count; i++) {
+    Symbol *symbol = scope_find_own(e->frame->scope, names->items[i].text);
+    if (symbol && symbol->kind == SYMBOL_LOOP) symbol->is_over = true;
+  }
+}
+
 static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, NULL, NULL);
   const AstExpr *expr = stmt->loop.sequence;
@@ -240,6 +248,7 @@ static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
     if (e->errors > errors) break; /* further rounds would say the same */
   }
   e->frame->loops--;
+  end_names(e, &stmt->loop.pattern);
 }
 
 static void evaluate_if(Elaborator *e, const AstStmt *stmt) {
