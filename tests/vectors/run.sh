@@ -2,7 +2,7 @@
 # The library against reference vectors made with PyTorch (make.py), through the interpreter and through
 # executables of f64 and f32; groups with scans once more with scans as loops; groups written in TYPE in bf16, f16 and
 # f64 by their own declarations.  Usage: tests/vectors/run.sh BUILD [--long] [GROUP...]
-# Executables of f64 are compiled without optimization, others with -O1; with --long all as nnc does.
+# Executables are compiled without optimization; with --long as nnc does.
 #
 # Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
 # schedules and initializers may be named alone. Every other is called with operands of several shapes.

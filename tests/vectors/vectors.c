@@ -11,9 +11,8 @@
  * infinities and NaNs must be where they are expected.  Metadata of the file may give
  * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops.  With a type the program computes in
  * that type by its own declarations: nothing is retyped, and of 16 bits the tolerance is "units" of the last
- * place of the greatest element, 2^-8 or 2^-11 of it each.  The C of f64 is
- * compiled without optimization, in a quarter of the time, unless VECTORS_LONG is set; all else as
- * NNC does.  VECTORS_OPTIONS holds further options for NNC.  Prints what differs and how much was
+ * place of the greatest element, 2^-8 or 2^-11 of it each.  The C is
+ * compiled without optimization, in a quarter of the time, unless VECTORS_LONG is set.  VECTORS_OPTIONS holds further options for NNC.  Prints what differs and how much was
  * compared. */
 #include <math.h>
 #include <stdio.h>
@@ -403,11 +402,10 @@ static void interpret(Case *test) {
 
 static void run_executable(Case *test, DType float_type) {
   const char *type = dtype_name(float_type), *work = test->work, *more = getenv("VECTORS_OPTIONS");
-  const char *quick = float_type == DTYPE_F64 ? " --cflags=-O0" : " --cflags=-O1";
   const char *commands[] = {
       arena_printf(test->arena, "'%s' '%s'%s%s%s%s %s -o '%s/program'", test->nnc, test->program,
                    is_retyped(test) ? " --float=" : "", is_retyped(test) ? type : "",
-                   test->loops ? " --scans=loop" : "", getenv("VECTORS_LONG") ? "" : quick,
+                   test->loops ? " --scans=loop" : "", getenv("VECTORS_LONG") ? "" : " --cflags=-O0",
                    more ? more : "", work),
       arena_printf(test->arena,
                    "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
