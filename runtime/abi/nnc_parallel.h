@@ -4,11 +4,18 @@
  * and barriers. Tasks are fixed at compile time, so bits do not depend on the number of workers, nor on
  * who does a task:
  *
- *     NNC_TASKS(worker, 42, task) kernel(worker, task);   // a static range of the 42 tasks each
+ *     NNC_PHASE(worker, 0) {                              // ends with a barrier
+ *       NNC_TASKS(worker, 42, task) kernel(worker, task); // a static range of the 42 tasks each
+ *     }
+ *     NNC_PHASE(worker, 1) {                              // holds one task loop that is shared
+ *       nnc_share(worker);                                // in the next task loop a worker that is
+ *       NNC_TASKS(worker, 42, task) other(worker, task);  // done takes tasks of the others' ranges
+ *     }
+ *     NNC_TASKS(worker, 7, task) last(worker, task);      // outside of phases: its own range
  *     nnc_barrier(worker);
- *     nnc_share(worker);                                  // in the next task loop a worker that is
- *     NNC_TASKS(worker, 42, task) other(worker, task);    // done takes tasks of the others' ranges
- *     nnc_barrier(worker);
+ *
+ * Where other processes compete for the processors, whole phases move, too (core/pool.c): `index` is then the
+ * part of the phase that the worker does, and it does as many parts as nobody else has begun.
  */
 #ifndef NNC_PARALLEL_H
 #define NNC_PARALLEL_H
@@ -20,6 +27,7 @@ typedef struct nnc_pool nnc_pool;
 
 struct nnc_worker {
   int index, count;
+  uint32_t is_moving;    /* in this run phases move */
   char *arena;           /* base of the model's arena */
   char *scratch;         /* this worker's block of nnc_model.worker_bytes */
   const double *scalars; /* host scalars of this step */
@@ -71,6 +79,21 @@ static inline __attribute__((always_inline, unused)) void nnc_share(nnc_worker *
 
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
 void nnc_barrier(nnc_worker *worker);
+
+/* Runs its block for the worker's part, and where phases move for parts that nobody has begun; then waits
+ * until all parts are done. It follows another phase, a barrier or the beginning of the entry at once, and
+ * holds no barrier; `shared` is the number of nnc_share in it. */
+#define NNC_PHASE(worker, shared)                                                                  \
+  for (int nnc_part = nnc_phase_begin(worker, shared); nnc_part;                                   \
+       nnc_part = nnc_phase_next(worker, shared))
+
+/* Whether there is a part to do; else the phase is over. */
+int nnc_phase_take(nnc_worker *worker, int shared);
+int nnc_phase_next(nnc_worker *worker, int shared);
+static inline __attribute__((always_inline, unused)) int nnc_phase_begin(nnc_worker *worker,
+                                                                         int shared) {
+  return worker->is_moving ? nnc_phase_take(worker, shared) : 1;
+}
 
 /* Between steps of an entry, after `number` of them: notes the time when it is profiled. */
 void nnc_mark_now(nnc_worker *worker, int number);

@@ -11,6 +11,8 @@ void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker));
 /* Worker 0 does all tasks; the others sleep on. */
 void nnc_pool_run_alone(nnc_pool *pool, void (*run)(nnc_worker *worker));
 nnc_worker *nnc_pool_worker(nnc_pool *pool, int index);
+/* For tests: from now on phases move, as where other processes compete for the processors. */
+void nnc_pool_move(nnc_pool *pool);
 void nnc_pool_destroy(nnc_pool *pool);
 
 #endif

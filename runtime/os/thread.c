@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "os/message.h"
 
@@ -43,4 +44,11 @@ void nnc_thread_go(int processor) {
   CPU_SET(processor, &there);
   if (sched_getaffinity(0, sizeof before, &before) != 0) return;
   if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof before, &before);
+}
+
+void nnc_thread_yield(void) { sched_yield(); }
+
+int64_t nnc_thread_stops(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }

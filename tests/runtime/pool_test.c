@@ -85,6 +85,66 @@ static void test_shared(int count) {
   moved = 0;
 }
 
+/* ---- phases ---- */
+
+static void run_alone(nnc_worker *worker);
+
+enum { PHASES = 6, PHASE_ROUNDS = 60, PARTS = 40 };
+static long cells_of[PHASES][PARTS]; /* each written by one task */
+static long shared_cells[TASKS];
+static atomic_long strangers; /* parts that another worker than their own has done */
+
+/* Each phase reads what the one before wrote, in tasks of other ranges; loops of a phase that are not shared have the
+ * same ranges, and the second reads what the first wrote. A phase that is shared, one by itself, and a barrier follow. */
+static void run_phases(nnc_worker *worker) {
+  const int own = worker->index;
+  for (long round = 1; round <= PHASE_ROUNDS; round++) {
+    for (int phase = 0; phase < PHASES; phase++) {
+      slow_down(worker, round + phase);
+      NNC_PHASE(worker, 0) {
+        if (worker->index != own) atomic_fetch_add(&strangers, 1);
+        NNC_TASKS(worker, PARTS, task) {
+          const long before = round - (phase == 0);
+          expect(cells_of[(phase + PHASES - 1) % PHASES][(task + 7) % PARTS] == 2 * before);
+          expect(cells_of[phase][task] == 2 * (round - 1));
+          cells_of[phase][task]++;
+        }
+        NNC_TASKS(worker, PARTS, task) expect(++cells_of[phase][task] == 2 * round);
+      }
+      expect(worker->index == own);
+    }
+    NNC_PHASE(worker, 2) {
+      nnc_share(worker);
+      NNC_TASKS(worker, TASKS, task) shared_cells[task]++;
+      nnc_share(worker);
+      NNC_TASKS(worker, 3, task) expect(cells_of[PHASES - 1][task] == 2 * round);
+    }
+    NNC_TASKS(worker, TASKS, task) expect(shared_cells[(task + 100) % TASKS] == round);
+    nnc_barrier(worker);
+  }
+}
+
+static void test_phases(int count, int is_moving) {
+  static char arena[64];
+  nnc_pool *pool = nnc_pool_create(count, arena, 100);
+  if (!pool) exit(1);
+  if (is_moving) nnc_pool_move(pool);
+  strangers = 0;
+  for (int run = 0; run < 5; run++) {
+    for (int i = 0; i < PHASES; i++)
+      for (int k = 0; k < PARTS; k++) cells_of[i][k] = 0;
+    for (int i = 0; i < TASKS; i++) shared_cells[i] = 0;
+    nnc_pool_run(pool, run_phases);
+    for (int i = 0; i < PHASES; i++)
+      for (int k = 0; k < PARTS; k++) expect(cells_of[i][k] == 2 * PHASE_ROUNDS);
+    for (int i = 0; i < TASKS; i++) expect(shared_cells[i] == PHASE_ROUNDS);
+  }
+  nnc_pool_run_alone(pool, run_alone);
+  nnc_pool_destroy(pool);
+  if (count == 1) expect(strangers == 0);
+  else if (is_moving) expect(strangers > 0); /* else it depends on other processes */
+}
+
 /* Does not wait for the others at its barrier, and they do not run. */
 static void run_alone(nnc_worker *worker) {
   expect(worker->index == 0 && worker->count == 1);
@@ -114,6 +174,8 @@ int main(void) {
   for (int count = 1; count <= MOST; count += count < 4 ? 1 : 5) {
     test_count(count);
     test_shared(count);
+    test_phases(count, 0);
+    test_phases(count, 1);
   }
   printf("%d failures\n", failures);
   return failures != 0;

@@ -395,8 +395,8 @@ test_usage() {
 # The sources themselves under sanitizers, where the compiler has them.
 test_sanitized() {
   local os="$runtime/os" core="$runtime/core"
-  local pool="$core/pool.c $os/assert.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c"
-  local device="$core/device.c $core/feed.c $core/layout.c $core/mark.c $core/number.c $os/clock.c"
+  local pool="$core/pool.c $os/assert.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c $os/clock.c"
+  local device="$core/device.c $core/feed.c $core/layout.c $core/mark.c $core/number.c"
   echo 'int main(void) { return 0; }' >probe.c
   run 0 '0 failures' bash -c "$cc $flags $here/pool_test.c $pool -o pool -lpthread && ./pool"
   run 0 '0 failures' bash -c "$cc $flags $here/device_test.c $pool $device -o device -lpthread && ./device"

@@ -405,8 +405,8 @@ static void run_executable(Case *test, DType float_type) {
   const char *commands[] = {
       arena_printf(test->arena, "'%s' '%s'%s%s%s%s %s -o '%s/program'", test->nnc, test->program,
                    is_retyped(test) ? " --float=" : "", is_retyped(test) ? type : "",
-                   test->loops ? " --scans=loop" : "", getenv("VECTORS_LONG") ? "" : " --cflags=-O0",
-                   more ? more : "", work),
+                   test->loops ? " --scans=loop" : "",
+                   getenv("VECTORS_LONG") ? "" : " --cflags=-O0", more ? more : "", work),
       arena_printf(test->arena,
                    "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
                    "--seed %d --quiet '%s/result' > '%s/losses'",

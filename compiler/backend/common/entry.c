@@ -146,17 +146,23 @@ static void emit_part(Emitter *emitter, const ProgramEntry *entry, const Step *s
   emit_launch(emitter, step);
 }
 
-/* Lets the tasks of the steps [first, last], one launch or one task loop, move where it is long
- * enough: what a claimed task costs is some 50 nanoseconds. */
-static void emit_share(Emitter *emitter, const ProgramEntry *entry, int first, int last) {
+/* Whether the tasks of the steps [first, last], one launch or one task loop, move: where it is long
+ * enough, for what a claimed task costs is some 50 nanoseconds. */
+static bool is_shared(const Emitter *emitter, const ProgramEntry *entry, int first, int last) {
   const TargetCosts *costs = &emitter->program->target->costs;
   const Step *steps = entry->steps.items;
-  if (costs->shared == 0 || steps[first].task_count < 2) return;
+  if (costs->shared == 0 || steps[first].kind != STEP_LAUNCH || steps[first].task_count < 2)
+    return false;
+  if (steps[first].loop >= 0 && entry->loops.items[steps[first].loop].is_tied) return false;
   double cost = 0;
   for (int s = first; s <= last; s++) cost += steps[s].flops + costs->byte * steps[s].bytes;
   for (int scan = steps[first].scan; scan >= 0; scan = entry->scans.items[scan].outer)
     cost /= (double)entry->scans.items[scan].rounds;
-  if (cost >= costs->shared) code_line(&emitter->code, "nnc_share(worker);");
+  return cost >= costs->shared;
+}
+
+static void emit_share(Emitter *emitter, const ProgramEntry *entry, int first, int last) {
+  if (is_shared(emitter, entry, first, last)) code_line(&emitter->code, "nnc_share(worker);");
 }
 
 static void emit_step(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
@@ -189,7 +195,7 @@ static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoo
   code_comment(code, "%lld blocks of %lld example%s: a worker takes each through all of it.",
                (long long)loop->blocks, (long long)loop->examples, loop->examples == 1 ? "" : "s");
   code_line(code, "nnc_laps_begin(worker, %d, %d);", first, count);
-  if (!loop->is_tied) emit_share(emitter, entry, first, loop->last_step);
+  emit_share(emitter, entry, first, loop->last_step);
   code_open(code, "NNC_TASKS(worker, %lld, block)", (long long)loop->blocks);
   code_line(code, "nnc_worker solo = nnc_solo(worker, block * %lld);", (long long)loop->examples);
   if (loop_uses_scratch(emitter, entry, loop))
@@ -219,10 +225,34 @@ static void emit_scan(Emitter *emitter, const ProgramEntry *entry, int number) {
   if (scan->outer < 0) code_line(code, "nnc_laps_end(worker, %d, %d);", scan->first_step, count);
 }
 
+/* The last of the steps that step i is emitted with: of its task loop, or itself. */
+static int last_together(const ProgramEntry *entry, int i) {
+  int loop = entry->steps.items[i].loop;
+  return loop >= 0 ? entry->loops.items[loop].last_step : i;
+}
+
+/* Opens a phase that may move (nnc_parallel.h): the steps from the beginning of the entry or from a barrier on, to a
+ * barrier, in no scan loop. The barrier's step, which closes the phase; -1: there is none. */
+static int open_phase(Emitter *emitter, const ProgramEntry *entry, int first) {
+  const Step *steps = entry->steps.items;
+  if (emitter->program->target->costs.shared == 0) return -1;
+  if (first > 0 && steps[first - 1].kind != STEP_BARRIER) return -1;
+  int shared = 0, i = first;
+  for (; i < entry->steps.count && steps[i].kind != STEP_BARRIER; i = last_together(entry, i) + 1) {
+    if (steps[i].scan >= 0) return -1;
+    shared += is_shared(emitter, entry, i, last_together(entry, i));
+  }
+  if (i == first || i == entry->steps.count || steps[i].scan >= 0) return -1;
+  code_open(&emitter->code, "NNC_PHASE(worker, %d)", shared);
+  return i;
+}
+
 /* The steps of an entry, or of a scan loop. */
 static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last, int scan) {
+  int end = -1; /* of the open phase */
   for (int i = first; i <= last; i++) {
     const Step *step = &entry->steps.items[i];
+    if (scan < 0 && end < 0) end = open_phase(emitter, entry, i);
     int inner = scan_loop_at(entry, i, scan);
     if (inner >= 0) {
       emit_scan(emitter, entry, inner);
@@ -231,7 +261,9 @@ static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, i
       emit_loop(emitter, entry, &entry->loops.items[step->loop]);
       i = entry->loops.items[step->loop].last_step;
     } else {
-      emit_step(emitter, entry, step);
+      if (i == end) code_close(&emitter->code);
+      else emit_step(emitter, entry, step);
+      if (i == end) end = -1;
       if (scan < 0) emitter_mark(emitter, i + 1);
       else code_line(&emitter->code, "nnc_lap(worker, %d);", i + 1);
     }
