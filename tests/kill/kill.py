@@ -1,15 +1,17 @@
 """Kills and starves training runs, resumes them and compares them with an uninterrupted one.
 
-    kill.py FOLDER [--rounds N] [--seed N]      FOLDER holds digits, steered (executables) and data/
+    kill.py FOLDER [--rounds N] [--seed N]      FOLDER holds digits, steered, sharded (executables) and data/
 
 Each round saves after every one to three steps and ends the run by SIGKILL several times, at random instants
 and inside a save (the process is stopped, its unfinished file looked for, then it is killed). The number of
 threads changes at each start. In the end the checkpoint must be the same byte for byte, the log line by line
 but for its times, and nothing else may lie in the folder. Then the disk is full for a while. `steered` keeps its best and its last checkpoints, too, and stops
-in time: all its files must be the same."""
-import argparse, errno, os, random, re, resource, shutil, signal, subprocess, sys, time
+in time: all its files must be the same. `sharded` reads augmented and mixed pictures from tar archives, which are made here of
+the digits in data/."""
+import argparse, errno, io, os, random, re, resource, shutil, signal, struct, subprocess, sys, tarfile, time
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import files  # noqa: E402
 from checks import check, summary  # noqa: E402
 
 parser = argparse.ArgumentParser()
@@ -51,8 +53,8 @@ def plain_log(out):
 
 def checkpoints(out):
     """By name."""
-    files = [os.path.join(at, name) for at, _, names in os.walk(out) for name in names]
-    return {os.path.relpath(file, out): open(file, "rb").read() for file in files if file.endswith(".safetensors")}
+    found = [os.path.join(at, name) for at, _, names in os.walk(out) for name in names]
+    return {os.path.relpath(file, out): open(file, "rb").read() for file in found if file.endswith(".safetensors")}
 
 
 def same(name, out):
@@ -61,8 +63,8 @@ def same(name, out):
     check(f"{name}: equal checkpoints", ours == wanted,
           [file for file in {**ours, **wanted} if ours.get(file) != wanted.get(file)])
     check(f"{name}: equal logs", plain_log(out) == plain_log(whole))
-    files = set(os.listdir(out)) - {"log.previous.jsonl"}  # of a start that was killed before its first save
-    check(f"{name}: nothing else in the folder", files == set(os.listdir(whole)), str(files))
+    names = set(os.listdir(out)) - {"log.previous.jsonl"}  # of a start that was killed before its first save
+    check(f"{name}: nothing else in the folder", names == set(os.listdir(whole)), str(names))
 
 
 def finish(name, out, *flags):
@@ -258,6 +260,30 @@ def play_steered():
             for number in range(1, 2 * options.rounds + 1)]
 
 
+def make_shards():
+    """Four archives of 100 digits, each with its class and a number."""
+    pixels = open("data/train-images-idx3-ubyte", "rb").read()[16:]
+    classes = open("data/train-labels-idx1-ubyte", "rb").read()[8:]
+    for shard, name in enumerate(("drawn-0", "drawn-1", "drawn-2", "more")):
+        with tarfile.open(f"data/{name}.tar", "w") as archive:
+            for i in range(100 * shard, 100 * shard + 100):
+                picture = files.png(28, 28, 1, pixels[784 * i:784 * (i + 1)])
+                for kind, content in (("png", picture), ("cls", b"%d" % classes[i]),
+                                      ("weight.npy", files.npy("<f4", (), struct.pack("<f", i * 7 % 30)))):
+                    info = tarfile.TarInfo(f"{i:04}.{kind}")
+                    info.size = len(content)
+                    archive.addfile(info, io.BytesIO(content))
+
+
+def play_sharded():
+    global program, whole, duration
+    program, whole = "./sharded", "whole_sharded"
+    make_shards()
+    run_whole(whole)
+    duration = run_whole("timed_sharded", "--save-every", "2")
+    return [play_round(f"{number}, sharded", f"--save-every={draw.randint(1, 3)}") for number in range(1, options.rounds + 1)]
+
+
 duration = run_whole("timed", "--save-every", "2")
 run_whole("whole")
 size = os.path.getsize(f"whole/{CHECKPOINT}")
@@ -268,8 +294,11 @@ play_small_disk()
 steered = play_steered()
 check("steered runs were killed, too", sum(map(sum, steered)) >= 4 * options.rounds, steered)
 counts += steered
+sharded = play_sharded()
+check("runs of shards were killed, too", sum(map(sum, sharded)) >= 2 * options.rounds, sharded)
+counts += sharded
 at_random, in_saves = (sum(count) for count in zip(*counts))
 check("runs were killed at random instants and in saves", at_random > 0 and in_saves > 0,
       f"{at_random} and {in_saves}; the run took {duration:.2f} s")
-print(f"{len(counts)} rounds: {at_random} kills at random instants, {in_saves} in a save")
+print(f"{len(counts)} rounds: {at_random} kills at random instants, {in_saves} in a save; {sum(map(sum, sharded))} of runs of shards")
 summary()
