@@ -412,7 +412,7 @@ static bool no_checkpoint(const nnc_session *session, const char *path) {
   return false;
 }
 
-static bool is_initial(const nnc_model *model, int variable) {
+bool nnc_checkpoint_has_initial(const nnc_model *model, int variable) {
   for (int i = 0; i < model->initial_count; i++)
     if (model->initials[i].variable == variable) return true;
   return false;
@@ -422,7 +422,7 @@ static bool is_initial(const nnc_model *model, int variable) {
 static bool load_initials(nnc_session *session) {
   const nnc_model *model = session->model;
   for (int i = 0; i < model->variable_count; i++)
-    if (model->variables[i].kind == NNC_PARAM && !is_initial(model, i))
+    if (model->variables[i].kind == NNC_PARAM && !nnc_checkpoint_has_initial(model, i))
       return no_checkpoint(session, session->checkpoint);
   return nnc_session_read_initials(session);
 }

@@ -57,6 +57,8 @@ int64_t nnc_checkpoint_step(const char *path);
  * another of the same sort: floats, or whole numbers and truth values. */
 bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
                            bool exactly);
+/* Whether a variable has its initial value by load(). */
+bool nnc_checkpoint_has_initial(const nnc_model *model, int variable);
 /* Whether a variable of this name exists. */
 bool nnc_checkpoint_knows(const nnc_model *model, const char *name);
 /* Reads one that fits, converting it; false after a message. */

@@ -109,19 +109,13 @@ static int choose(Init *init) {
   return taken;
 }
 
-static bool has_initial(const nnc_model *model, int variable) {
-  for (int i = 0; i < model->initial_count; i++)
-    if (model->initials[i].variable == variable) return true;
-  return false;
-}
-
 /* False after a message when something frozen would keep the values that it happens to begin with. */
 static bool check_frozen(const Init *init) {
   int count = 0;
   for (int i = 0; i < init->model->variable_count; i++) {
     const nnc_variable *variable = &init->model->variables[i];
     if (!is_weight(init, i) || !variable->frozen || init->taken[i]) continue;
-    if (has_initial(init->model, i)) continue;
+    if (nnc_checkpoint_has_initial(init->model, i)) continue;
     if (count++ < MOST_LAYERS)
       nnc_error("%s: '%s' is frozen, and this file does not set it", init->file->path,
                 variable->tensor.name);

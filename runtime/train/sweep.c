@@ -163,13 +163,15 @@ static bool take_messages(Sweep *sweep, Run *run) {
 static void tell_end(const Sweep *sweep, const Run *run) {
   char line[LINE];
   nnc_sweep_result result;
+  nnc_sweep_measure by = nnc_sweep_compared_by();
   bool is_known = nnc_sweep_result_read(&result, run->folder) && result.is_there;
   int at = snprintf(line, sizeof line, "[%d/%d] %.200s: %s", sweep->ended, sweep->plan.run_count,
                     run->name, state_names[run->state]);
   if (is_known)
     snprintf(line + at, sizeof line - (size_t)at, ", step %lld, %s/%s %.6g, %.1f s",
-             (long long)result.last.step, nnc_sweep_compared_set(), nnc_the_model.metric_names[0],
-             nnc_sweep_compared(&result.last)[0], result.seconds);
+             (long long)result.last.step, nnc_sweep_set(by.set),
+             nnc_the_model.metric_names[by.metric], nnc_sweep_compared(&result.last)[by.metric],
+             result.seconds);
   nnc_sweep_result_free(&result);
   nnc_progress_report(line);
 }

@@ -15,18 +15,37 @@ static const nnc_model *model = &nnc_the_model;
 static int set_count(void) { return model->data_set_count + 1; }
 
 /* Row 0 is training. */
-static const char *set_name(int row) { return row == 0 ? "train" : model->data_sets[row - 1].name; }
+const char *nnc_sweep_set(int row) { return row == 0 ? "train" : model->data_sets[row - 1].name; }
 
-static int compared_row(void) {
-  for (int i = 1; i < set_count(); i++)
-    if (strcmp(set_name(i), "train") != 0 && strcmp(set_name(i), "predict") != 0) return i;
-  return 0;
+/* Row 0 has the metrics of training, so those of `train` as a data set are not there again. */
+static bool is_evaluated(int row) {
+  const char *name = nnc_sweep_set(row);
+  return strcmp(name, "train") != 0 && strcmp(name, "predict") != 0;
 }
 
-const char *nnc_sweep_compared_set(void) { return set_name(compared_row()); }
+nnc_sweep_measure nnc_sweep_compared_by(void) {
+  nnc_sweep_measure by = {0, 0, false};
+  const char *set = NULL;
+  for (int i = 0; i < model->watch_count; i++) {
+    const nnc_watch *watch = &model->watches[i];
+    if (watch->kind != NNC_WATCH_BEST) continue;
+    by.metric = watch->metric;
+    by.is_greatest = watch->is_max;
+    set = watch->set;
+  }
+  for (int i = set_count() - 1; i > 0; i--)
+    if (is_evaluated(i) && (!set || strcmp(set, nnc_sweep_set(i)) == 0)) by.set = i;
+  return by;
+}
 
 const double *nnc_sweep_compared(const nnc_sweep_report *report) {
-  return report->metrics + compared_row() * model->metric_count;
+  return report->metrics + nnc_sweep_compared_by().set * model->metric_count;
+}
+
+double nnc_sweep_badness(const nnc_sweep_report *report) {
+  nnc_sweep_measure by = nnc_sweep_compared_by();
+  double value = nnc_sweep_compared(report)[by.metric];
+  return by.is_greatest ? -value : value;
 }
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -38,13 +57,10 @@ static bool report_open(nnc_sweep_report *report) {
   return report->metrics != NULL;
 }
 
+/* What is no number of JSON is text, "NaN" or "-Infinity", which strtod reads, too. */
 static double number_of(const nnc_json *value) {
-  if (!value) return NAN;
-  if (value->kind == NNC_JSON_NUMBER) return strtod(value->text, NULL);
-  if (value->kind != NNC_JSON_STRING) return NAN;
-  return strcmp(value->text, "Infinity") == 0    ? INFINITY
-         : strcmp(value->text, "-Infinity") == 0 ? -INFINITY
-                                                 : NAN;
+  bool is_number = value && (value->kind == NNC_JSON_NUMBER || value->kind == NNC_JSON_STRING);
+  return is_number ? strtod(value->text, NULL) : NAN;
 }
 
 static double metric_of(const nnc_json_document *document, const char *set, const char *metric) {
@@ -65,9 +81,10 @@ static bool read_line(nnc_sweep_report *report, double *seconds, char *line, siz
   report->step = step >= 0 && step < 0x1p53 ? (int64_t)step : -1;
   for (int row = 0; row < set_count(); row++)
     for (int i = 0; i < model->metric_count; i++) {
-      bool is_again = row > 0 && strcmp(set_name(row), "train") == 0; /* row 0 has it */
       report->metrics[row * model->metric_count + i] =
-          is_again ? NAN : metric_of(&document, set_name(row), model->metric_names[i]);
+          row > 0 && !is_evaluated(row)
+              ? NAN
+              : metric_of(&document, nnc_sweep_set(row), model->metric_names[i]);
     }
   nnc_json_free(&document);
   return report->step >= 0;
@@ -79,8 +96,8 @@ static void copy_report(nnc_sweep_report *to, const nnc_sweep_report *from) {
 }
 
 static void take_line(nnc_sweep_result *result, const nnc_sweep_report *report) {
-  bool is_better = !result->is_there || isnan(nnc_sweep_compared(&result->best)[0]) ||
-                   nnc_sweep_compared(report)[0] < nnc_sweep_compared(&result->best)[0];
+  double before = result->is_there ? nnc_sweep_badness(&result->best) : NAN;
+  bool is_better = isnan(before) || nnc_sweep_badness(report) < before;
   if (is_better) copy_report(&result->best, report);
   copy_report(&result->last, report);
   result->is_there = true;
@@ -125,10 +142,8 @@ void nnc_sweep_report_put(FILE *file, const nnc_sweep_report *report) {
   for (int row = 0; row < set_count(); row++)
     for (int i = 0; i < model->metric_count; i++) {
       double value = report->metrics[row * model->metric_count + i];
-      bool is_evaluated = row == 0 || (strcmp(set_name(row), "train") != 0 &&
-                                       strcmp(set_name(row), "predict") != 0);
-      if (!is_evaluated) continue;
-      fprintf(file, ",\"%s/%s\":", set_name(row), model->metric_names[i]);
+      if (row > 0 && !is_evaluated(row)) continue;
+      fprintf(file, ",\"%s/%s\":", nnc_sweep_set(row), model->metric_names[i]);
       nnc_json_put_number(file, value);
     }
   fputc('}', file);

@@ -1,4 +1,4 @@
-/* What a run of a sweep has reached, from its log: the last report, and the one with the least loss. */
+/* What a run of a sweep has reached, from its log: the last report, and the best one. */
 #ifndef NNC_SWEEP_RESULT_H
 #define NNC_SWEEP_RESULT_H
 
@@ -22,9 +22,17 @@ typedef struct nnc_sweep_result {
 bool nnc_sweep_result_read(nnc_sweep_result *result, const char *folder);
 void nnc_sweep_result_free(nnc_sweep_result *result);
 
-/* The metrics of the set that runs are compared by: the first that is evaluated, else that of training. */
+/* What runs are compared by: save = best(...) of the program, else the loss of the first set that is evaluated, else
+ * that of training. */
+typedef struct nnc_sweep_measure {
+  int set, metric;  /* their numbers, of the set in a report */
+  bool is_greatest; /* more is better */
+} nnc_sweep_measure;
+nnc_sweep_measure nnc_sweep_compared_by(void);
+const char *nnc_sweep_set(int set);
+/* The metrics of that set; and that metric, or its negative where more is better: the best report has the least. */
 const double *nnc_sweep_compared(const nnc_sweep_report *report);
-const char *nnc_sweep_compared_set(void);
+double nnc_sweep_badness(const nnc_sweep_report *report);
 
 /* {"step":300,"train/loss":0.1,...} */
 void nnc_sweep_report_put(FILE *file, const nnc_sweep_report *report);

@@ -32,7 +32,7 @@ static void head(const Table *table, int column, char cell[CELL]) {
   else if (column == 1 || column == 2 + metrics)
     snprintf(cell, CELL, "%s", column == 1 ? "last step" : "best step");
   else
-    snprintf(cell, CELL, "%s/%s", nnc_sweep_compared_set(),
+    snprintf(cell, CELL, "%s/%s", nnc_sweep_set(nnc_sweep_compared_by().set),
              nnc_the_model.metric_names[(column - 2) % (metrics + 1)]);
 }
 
@@ -77,15 +77,15 @@ static void print_table(const Table *table) {
   free(widths);
 }
 
-/* The run with the least loss; -1: none has one. */
+/* The run with the best report; -1: none has one. */
 static int find_best(const Table *table) {
   int best = -1;
   double least = INFINITY;
   for (int run = 0; run < table->plan->run_count; run++) {
     const nnc_sweep_result *result = &table->rows[run].result;
-    double loss = result->is_there ? nnc_sweep_compared(&result->best)[0] : NAN;
-    if (!(loss < least)) continue;
-    least = loss;
+    double badness = result->is_there ? nnc_sweep_badness(&result->best) : NAN;
+    if (!(badness < least)) continue;
+    least = badness;
     best = run;
   }
   return best;
@@ -96,9 +96,10 @@ static void print_best(const Table *table) {
   char *name = best >= 0 ? nnc_sweep_name(table->plan, best, " ") : NULL;
   if (!name) return;
   const nnc_sweep_report *report = &table->rows[best].result.best;
-  printf("least %s/%s: %.6g, at step %lld of %s\n", nnc_printable(nnc_sweep_compared_set()),
-         nnc_printable(nnc_the_model.metric_names[0]), nnc_sweep_compared(report)[0],
-         (long long)report->step, name);
+  nnc_sweep_measure by = nnc_sweep_compared_by();
+  printf("%s %s/%s: %.6g, at step %lld of %s\n", by.is_greatest ? "greatest" : "least",
+         nnc_printable(nnc_sweep_set(by.set)), nnc_printable(nnc_the_model.metric_names[by.metric]),
+         nnc_sweep_compared(report)[by.metric], (long long)report->step, name);
   free(name);
 }
 

@@ -332,9 +332,7 @@ static void say_memory(const Trainer *trainer) {
 static bool keeps_drawn(const nnc_model *model, int variable) {
   const nnc_variable *v = &model->variables[variable];
   bool is_weight = v->kind == NNC_PARAM || v->kind == NNC_STATE;
-  for (int i = 0; i < model->initial_count; i++)
-    if (model->initials[i].variable == variable) return false;
-  return is_weight && v->frozen && v->drawn;
+  return is_weight && v->frozen && v->drawn && !nnc_checkpoint_has_initial(model, variable);
 }
 
 /* Frozen random numbers are rarely meant: usually a trained layer was to be read.  With --init it is an

@@ -47,6 +47,22 @@ import json
 rows = [json.loads(line) for line in open("rows")]
 best = min(rows, key=lambda row: row["best"]["test/loss"])
 print("least test/loss: %.6g, at step %d of lr=%g seed=%d" % (best["best"]["test/loss"], best["best"]["step"], best["settings"]["lr"], best["settings"]["seed"]))')"
+
+# Where the program says which report is the best, runs are compared by that.
+check "compiles" "$nnc" $quick program.net -D 'train.save=best(test.far, "max")' -o most
+./most sweep --lr 1e-3,2e-2 --seed 0..2 --json --quiet --out most.sweep >rows
+./most sweep --lr 1e-3,2e-2 --seed 0..2 --resume --out most.sweep 2>/dev/null | tail -n 1 >best
+check "by save = best(...)" python3 - <<'PYTHON'
+import json
+rows = [json.loads(line) for line in open("rows")]
+for row in rows:
+    log = [json.loads(line) for line in open(row["folder"] + "/log.jsonl")]
+    best = max(log, key=lambda line: line["test/far"])
+    assert row["best"]["step"] == best["step"] == log[-1]["best_step"], row
+best = max(rows, key=lambda row: row["best"]["test/far"])
+assert open("best").read() == "greatest test/far: %.6g, at step %d of lr=%g seed=%d\n" % (
+    best["best"]["test/far"], best["best"]["step"], best["settings"]["lr"], best["settings"]["seed"]), open("best").read()
+PYTHON
 check "progress" ./c sweep --seed 0..3 --out lines.sweep
 check_status "names what has ended" 0 '^\[3/3\] seed=[0-2]: done, step 12, test/loss [0-9.e-]+, [0-9.]+ s$' ./c sweep --seed 0..3 --out lines.sweep
 check "an earlier checkpoint is kept" test -e lines.sweep/seed=1/checkpoint.previous.safetensors
