@@ -38,6 +38,7 @@ struct nnc_source_class {
   void (*close)(DataTable *table); /* frees table->state */
   /* What --cache says, for a source that decodes files; NULL: it does not. */
   int (*open_cache)(const char *text, char message[NNC_MESSAGE]);
+  void (*advise)(const nnc_data *data, double wait, double seconds); /* advice.h; NULL: nothing */
   /* Instead of load, for a source without rows of its own: fills its field for as many examples as
    * `rows` has, in their order; NULL: a single one.  Called after the stages of all other tables. */
   int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);

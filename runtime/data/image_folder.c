@@ -1,5 +1,6 @@
 /* Source `image_folder(folder, workers = 0, on_error = "stop")`: JPEG and PNG files, in a folder for each class.
  * Pictures are decoded when they are read, by worker threads. */
+#include "data/advice.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/class_folder.h"
@@ -24,6 +25,7 @@ const struct nnc_source_class nnc_source_image_folder = {.name = "image_folder",
                                                          .workers = data_files_workers,
                                                          .skips = data_files_skips,
                                                          .open_cache = data_cache_open,
+                                                         .advise = data_advise,
                                                          .close = data_files_close,
                                                          .learns = true,
                                                          .takes_many_files = true};

@@ -1,5 +1,6 @@
 /* Source `image_list(file, columns = [...], header = true, separator = ",", missing = [...], folder = "",
  * workers = 0, on_error = "stop")`: a text table whose first field names pictures. */
+#include "data/advice.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/name_list.h"
@@ -26,4 +27,5 @@ const struct nnc_source_class nnc_source_image_list = {.name = "image_list",
                                                        .workers = data_files_workers,
                                                        .skips = data_files_skips,
                                                        .open_cache = data_cache_open,
+                                                       .advise = data_advise,
                                                        .close = data_files_close};

@@ -107,6 +107,17 @@ static bool skips(const DataTable *table) {
   return false;
 }
 
+static void advise(const nnc_data *data, double wait, double seconds) {
+  for (int t = 0; t < data->table_count; t++) {
+    const Joint *joint = data->tables[t].state;
+    if (data->tables[t].source->advise != advise) continue;
+    for (int p = 0; p < joint->count; p++) {
+      const struct nnc_source_class *source = joint->parts[p].source;
+      if (source->advise) source->advise(data, wait, seconds);
+    }
+  }
+}
+
 static void close_joint(DataTable *table) {
   Joint *joint = table->state;
   for (int p = 0; joint && p < joint->count; p++) data_table_free(&joint->parts[p]);
@@ -123,6 +134,7 @@ static const struct nnc_source_class joint_class = {.name = "concat",
                                                     .row_name = row_name,
                                                     .workers = workers,
                                                     .skips = skips,
+                                                    .advise = advise,
                                                     .close = close_joint};
 
 /* --- joining ---------------------------------------------------------------------------------- */

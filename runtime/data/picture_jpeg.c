@@ -68,13 +68,10 @@ static int read_head(PictureFile *file) {
   start(&decoder, file);
   jpeg_save_markers(&decoder.base, EXIF_MARKER, 0xffff);
   jpeg_read_header(&decoder.base, TRUE);
-  J_COLOR_SPACE space = decoder.base.jpeg_color_space;
   file->height = decoder.base.image_height;
   file->width = decoder.base.image_width;
   file->orientation = find_orientation(&decoder.base);
   jpeg_destroy_decompress(&decoder.base);
-  if (space == JCS_CMYK || space == JCS_YCCK)
-    return data_picture_fail(file, "it has the four channels of printing (CMYK)");
   return data_picture_check_size(file, file->height, file->width);
 }
 
@@ -112,6 +109,18 @@ static void read_rows(struct jpeg_decompress_struct *base, const PicturePart *pa
   }
 }
 
+/* The four inks of printing become light: libjpeg gives how much of it each leaves, as Adobe's files store it.  What
+ * was four bytes of a pixel is red, green and blue, or grey in one. */
+static void mix_inks(unsigned char *bytes, int64_t pixels, int channels) {
+  for (int64_t i = 0; i < pixels; i++) {
+    unsigned char *inks = bytes + 4 * i;
+    for (int c = 0; c < 3; c++) inks[c] = (unsigned char)((inks[c] * inks[3] + 127) / 255);
+    if (channels == 1) /* as libjpeg weighs colours */
+      bytes[i] =
+          (unsigned char)((inks[0] * 19595 + inks[1] * 38470 + inks[2] * 7471 + 32768) >> 16);
+  }
+}
+
 /* Of a file that is cut off the picture may be missing below what was read. Within the compressed
  * data a byte 255 is never followed by the code of a marker. */
 static bool has_end(const struct jpeg_decompress_struct *base) {
@@ -133,13 +142,15 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   }
   start(&decoder, file);
   jpeg_read_header(base, TRUE);
-  picture->pixel = picture->channels == 1 ? 1 : data_picture_jpeg.color_pixel;
-  base->out_color_space = picture->channels == 1 ? JCS_GRAYSCALE : JCS_EXT_RGBX;
+  bool has_inks = base->jpeg_color_space == JCS_CMYK || base->jpeg_color_space == JCS_YCCK;
+  bool is_grey = picture->channels == 1;
+  int pixel = is_grey && !has_inks ? 1 : data_picture_jpeg.color_pixel;
+  base->out_color_space = has_inks ? JCS_CMYK : is_grey ? JCS_GRAYSCALE : JCS_EXT_RGBX;
   base->scale_num = 1;
   base->scale_denom = (unsigned)divisor;
   jpeg_start_decompress(base);
   choose_part(base, wanted, part);
-  size_t row = (size_t)part->width * (size_t)picture->pixel;
+  size_t row = (size_t)part->width * (size_t)pixel;
   unsigned char *bytes =
       data_scratch_take(scratch, DATA_BUFFER_DECODED, row * (size_t)part->height);
   if (!bytes) {
@@ -150,6 +161,8 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   bool is_whole = has_end(base);
   jpeg_destroy_decompress(base);
   if (!is_whole) return data_picture_fail(file, "Premature end of JPEG file");
+  if (has_inks) mix_inks(bytes, part->height * part->width, picture->channels);
+  picture->pixel = is_grey ? 1 : pixel;
   picture->height = part->height;
   picture->width = part->width;
   picture->bytes = bytes;

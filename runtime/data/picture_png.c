@@ -46,6 +46,7 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   png_color black = {0, 0, 0};
   if (!png_image_begin_read_from_memory(&image, file->bytes, file->size))
     return data_picture_fail(file, image.message);
+  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are finer steps, not other light */
   image.format = picture->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   unsigned char *bytes = data_scratch_take(scratch, DATA_BUFFER_DECODED, PNG_IMAGE_SIZE(image));
   if (!bytes) {

@@ -367,6 +367,11 @@ nnc_data_spent nnc_data_spend(const nnc_data *data) {
   return spent;
 }
 
+void nnc_data_advise(const nnc_data *data, double wait, double seconds) {
+  for (int t = 0; t < data->table_count; t++)
+    if (data->tables[t].source->advise) data->tables[t].source->advise(data, wait, seconds);
+}
+
 typedef struct Range {
   double least, most, except;
 } Range;

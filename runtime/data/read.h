@@ -41,6 +41,9 @@ const char *nnc_data_row_name(const nnc_data *data, int64_t example);
 /* What rows took that are made when they are read, since the set is open. */
 nnc_data_spent nnc_data_spend(const nnc_data *data);
 
+/* Training has waited for this part of the seconds: where that is much of them, says so once, and what would help. */
+void nnc_data_advise(const nnc_data *data, double wait, double seconds);
+
 /* Rows that were left out; NULL: none may be. */
 struct nnc_skipped *nnc_data_skipped(const nnc_data *data);
 

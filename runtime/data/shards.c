@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/number.h"
+#include "data/advice.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/decimal.h"
@@ -426,4 +427,5 @@ const struct nnc_source_class nnc_source_shards = {.name = "shards",
                                                    .skips = data_files_skips,
                                                    .close = close_shards,
                                                    .open_cache = data_cache_open,
+                                                   .advise = data_advise,
                                                    .takes_many_files = true};

@@ -15,6 +15,7 @@
 #include "os/message.h"
 #include "core/number.h"
 #include "core/plateau.h"
+#include "data/read.h"
 #include "data/skipped.h"
 #include "train/report.h"
 
@@ -216,6 +217,7 @@ static void end_period(Trainer *trainer) {
   double taken = nnc_seconds_now() - trainer->period_start;
   if (!trainer->progress.loader || taken <= 0) return;
   trainer->data_wait = (nnc_loader_waited(trainer->loader) - trainer->period_waited) / taken;
+  nnc_data_advise(trainer->data, trainer->data_wait, taken);
 }
 
 bool nnc_trainer_report(Trainer *trainer) {

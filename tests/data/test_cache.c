@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data/advice.h"
 #include "data/cache.h"
 #include "folders.h"
 
@@ -226,6 +227,46 @@ static void test_a_cache_in_use(void **state) {
   remove(path_to("kept"));
 }
 
+/* What a run that waits is told. */
+static void test_advice(void **state) {
+  (void)state;
+  static const struct {
+    const char *cache, *text;
+    nnc_data_spent spent;
+  } cases[] = {
+      {NULL, "", {.threads = 2}},
+      {NULL,
+       ": a row takes 5.00 ms of one of 2 threads, 60% of it for decoding; --cache SIZE keeps what "
+       "is decoded, and 'bench --data-only' measures it",
+       {2, 100, 0, {0.1, 0.3, 0.1, 0}}},
+      {NULL,
+       ": a row takes 2.00 ms of one of 8 threads, 75% of it for reading files; --cache "
+       "SIZE,encoded keeps the files in memory, and 'bench --data-only' measures it",
+       {8, 10, 0, {0.015, 0.005, 0, 0}}},
+      {"1M",
+       ": a row takes 1.00 ms of one of 1 threads, 70% of it for scaling and cutting; a larger "
+       "--cache has room for more of it, and 'bench --data-only' measures it",
+       {1, 10, 5, {0.001, 0.001, 0.007, 0.001}}},
+      {"1M",
+       ": a row takes 1.00 ms of one of 1 threads, 70% of it for scaling and cutting; smaller "
+       "pictures take less, and 'bench --data-only' measures it",
+       {1, 10, 10, {0.001, 0.001, 0.007, 0.001}}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[NNC_MESSAGE] = "", message[NNC_MESSAGE] = "";
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+      if (cases[i].cache) (void)data_cache_open(cases[i].cache, message);
+      data_advice(&cases[i].spent, text, sizeof text);
+      if (strcmp(text, cases[i].text) != 0) fprintf(stderr, "%s\n", text);
+      _exit(strcmp(text, cases[i].text) != 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0) fail_msg("%s", cases[i].text);
+  }
+}
+
 static void test_messages(void **state) {
   (void)state;
   static const struct {
@@ -262,6 +303,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_files_that_change, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_caches, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_a_cache_in_use, enter_folders, leave_folders),
+      cmocka_unit_test(test_advice),
       cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

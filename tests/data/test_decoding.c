@@ -27,7 +27,8 @@ typedef struct Coding {
   bool is_grey, is_progressive;
   int restarts; /* blocks between them; 0: none */
   int quality;
-  int orientation; /* 0: no note */
+  int orientation;    /* 0: no note */
+  J_COLOR_SPACE inks; /* of four channels of printing; 0: there are none */
 } Coding;
 
 static void note_orientation(struct jpeg_compress_struct *encoder, int orientation) {
@@ -45,18 +46,23 @@ static unsigned char *encode(const unsigned char *pixels, int height, int width,
   struct jpeg_error_mgr errors;
   unsigned char *bytes = NULL;
   unsigned long length = 0;
-  int channels = coding->is_grey ? 1 : 3;
+  int channels = coding->inks ? 4 : coding->is_grey ? 1 : 3;
   encoder.err = jpeg_std_error(&errors);
   jpeg_create_compress(&encoder);
   jpeg_mem_dest(&encoder, &bytes, &length);
   encoder.image_height = (unsigned)height;
   encoder.image_width = (unsigned)width;
   encoder.input_components = channels;
-  encoder.in_color_space = coding->is_grey ? JCS_GRAYSCALE : JCS_RGB;
+  encoder.in_color_space = coding->inks ? JCS_CMYK : coding->is_grey ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(&encoder);
+  if (coding->inks) jpeg_set_colorspace(&encoder, coding->inks);
   jpeg_set_quality(&encoder, coding->quality, TRUE);
   encoder.comp_info[0].h_samp_factor = coding->across;
   encoder.comp_info[0].v_samp_factor = coding->down;
+  for (int i = 3; i < channels; i++) { /* black, as fine as the first */
+    encoder.comp_info[i].h_samp_factor = coding->across;
+    encoder.comp_info[i].v_samp_factor = coding->down;
+  }
   encoder.restart_interval = (unsigned)coding->restarts;
   if (coding->is_progressive) jpeg_simple_progression(&encoder);
   jpeg_start_compress(&encoder, TRUE);
@@ -374,6 +380,39 @@ static void check_changes(const unsigned char *bytes, size_t size, int count) {
   }
 }
 
+/* Four inks, as stored or turned to brightness and colours: what each leaves of the light, times what black leaves. */
+static void test_pictures_for_printing(void **state) {
+  (void)state;
+  enum { HEIGHT = 70, WIDTH = 90, PIXELS = HEIGHT * WIDTH };
+  static const J_COLOR_SPACE spaces[] = {JCS_CMYK, JCS_YCCK};
+  unsigned char *pixels = draw(HEIGHT, WIDTH, 4, 0);
+  for (int s = 0; s < 2; s++) {
+    Coding coding = {1, 1, .quality = 100, .inks = spaces[s]};
+    size_t size;
+    Seen seen;
+    unsigned char *bytes = encode(pixels, HEIGHT, WIDTH, &coding, &size);
+    look(&seen, bytes, size);
+    unsigned char *colors = whole_planes(&seen, 3), *greys = whole_planes(&seen, 1);
+    for (int i = 0; i < PIXELS; i++) {
+      const unsigned char *inks = pixels + 4 * i;
+      double grey = 0;
+      for (int c = 0; c < 3; c++) {
+        double wanted = inks[c] * inks[3] / 255.0;
+        assert_true(fabs(colors[c * PIXELS + i] - wanted) <= 4);
+        grey += colors[c * PIXELS + i] * (c == 0 ? 0.299 : c == 1 ? 0.587 : 0.114);
+      }
+      assert_true(fabs(greys[i] - grey) <= 0.51);
+    }
+    for (int divisor = 1; divisor <= 8; divisor *= 2)
+      for (int channels = 1; channels <= 3; channels += 2) check_parts(&seen, channels, divisor);
+    check_cuts(bytes, size, size);
+    free(colors);
+    free(greys);
+    free(bytes);
+  }
+  free(pixels);
+}
+
 static void test_damaged_jpeg_files(void **state) {
   (void)state;
   unsigned char *pixels = draw(40, 50, 3, 60);
@@ -440,6 +479,7 @@ static void test_extreme_sizes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parts_have_the_bits_of_the_whole),
+      cmocka_unit_test(test_pictures_for_printing),
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_turned_pictures),
       cmocka_unit_test(test_notes_that_are_none),

@@ -48,6 +48,18 @@ expect "the status of a row that fails" $status 1
 expect "the other rows" "$mixed" "$(lines 10 0; echo '{"error":"notes.png: neither a JPEG nor a PNG file"}'
   echo '{"error":"cannot read gone.png: No such file or directory"}'; lines 20 3)"
 expect "what is told" "$(wc -l <errors)$(tail -n 1 errors)" "3rows: error: 2 of 4 examples could not be read"
+# 16 bits a channel are finer steps of the same light.
+python3 - <<'END'
+import struct, zlib
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+for name, kind, channels in ("fine", 2, 3), ("grey", 0, 1), ("clear", 4, 2):
+    row = b"\0" + b"".join(struct.pack(">H", 65535 if c == 1 and channels == 2 else 257 * 70 + 100 - 25 * x) for x in range(8) for c in range(channels))
+    with open(name + ".png", "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 16, kind, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(8 * row)) + chunk(b"IEND", b""))
+END
+expect "16 bits" "$(./rows predict --out rows.out fine.png grey.png clear.png 2>&1)" "$(lines 70 0 70 1 70 2)"
 expect "csv" "$(./rows predict --format=csv --out rows.out notes.png train/a/1.png 2>&-)" "$(printf 'shade,number,weight,scaled\n"",,,\n20,1,3,6')"
 
 # Stages that draw do so in training: prediction by the training set's line answers the same to the same file.
