@@ -34,7 +34,11 @@ static uint32_t number_at(const char *bytes, int64_t index) {
 static int64_t read_header(const DataContext *context, const char *name, const char *bytes,
                            int64_t size, int *dtype) {
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-    if (size < HEADER_BYTES || number_at(bytes, 0) != headers[i].magic) continue;
+    if (size < 4 || number_at(bytes, 0) != headers[i].magic) continue;
+    if (size < HEADER_BYTES)
+      return data_fail(context,
+                       "%s: %lld bytes end inside the header of llm.c's data, which has %d", name,
+                       (long long)size, HEADER_BYTES);
     if (number_at(bytes, 1) != headers[i].version)
       return data_fail(context, "%s: a header of version %u; version %u is supported", name,
                        number_at(bytes, 1), headers[i].version);

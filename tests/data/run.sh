@@ -88,7 +88,7 @@ memory=address,undefined
 build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
 mkdir "$work/words"
 export PROGRAMS=$work/words
-for test in idx csv npy stages choices streams rows pictures cache unreadable augment mixing copy_task scaling decoding loader golden words; do
+for test in idx csv npy stages choices streams rows pictures cache unreadable cut augment mixing copy_task scaling decoding loader golden words; do
   if link $memory "$work/memory" "$here/test_$test.c" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""
@@ -110,7 +110,7 @@ if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else repor
 
 python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1
 report "seeds for mutation" $? "$work/seeds.log"
-for format in idx npy npz csv list tar rows text picture; do
+for format in idx npy npz csv list tar rows text picture wav; do
   log=$work/mutate_$format.log
   link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
     -o "$work/mutate_$format" >"$log" 2>&1 &&

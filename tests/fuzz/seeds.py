@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, safetensors/;
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, wav/, safetensors/;
 with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
-A seed of a data reader is a choice of the input (see fuzz_data.h; csv, rows, text and picture have a second byte of choices) and a
+A seed of a data reader is a choice of the input (see fuzz_data.h; csv, rows, text, picture and wav have a second byte of choices) and a
 file; one of dump/ is a choice of the pass (see fuzz_dump.c) and a dump."""
 import base64, io, json, pathlib, re, struct, subprocess, sys, tarfile, zipfile
 
@@ -86,6 +86,13 @@ for choice in range(64):
     rows = [b"file" + separator + b"n"] * (choice >> 3 & 1) + [folder + b"100" + separator + b"1", b'"' + folder + b'100"' + separator,
             folder + (b"101" if choice & 2 else b"100") + separator + b"x", folder + b"100" + separator + b'"a\nb"']
     save("list", f"{choice}", [choice], b"\n".join(rows) + b"\n")
+for i, (kind, bits) in enumerate(((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64), (0xfffe, 16), (2, 16))):
+    extra = struct.pack("<HHIH", 22, bits, 4, 1) + bytes(14) if kind == 0xfffe else b""
+    shape = struct.pack("<HHIIHH", kind, 1, 8, bits, bits // 8, bits) + extra
+    for choice in range(4):
+        samples = bytes(range(1, 1 + bits // 8 * (4 + 2 * choice)))
+        body = b"WAVEfmt " + struct.pack("<I", len(shape)) + shape + b"note\3\0\0\0abc\0" * (i % 2) + b"data" + struct.pack("<I", len(samples)) + samples
+        save("wav", f"{i}-{choice}", [(i + choice) % 8, choice], b"RIFF" + struct.pack("<I", len(body)) + body)
 tables = [b"a\n1\n0\n1\n", b"1,0\r\n0,1\r\n", b"a;b\n1;0\n;1\n", b'"a","b"\n"x ""y""",2\n"z\nw",3\n\n', b"1.5e3\n-.5\n12345678901234567890\n", b"NA\n?\n\n7\n"]
 for i, table in enumerate(tables):
     for choice in range(256):
