@@ -183,20 +183,21 @@ static void test_parts_of_scaled_pictures(void **state) {
 #define PAD(h, w, v)                                                                               \
   { .kind = PICTURE_PAD, .height = (h), .width = (w), .value = (v) }
   static const PictureStages lists[] = {
-      {2, {SHORTER(16), RANDOM(14, 9)}},
-      {2, {SHORTER(57), CENTER(24, 31)}},
-      {3, {SHORTER(20), FLIP(0.5), RANDOM(5, 11)}},
-      {4, {FLIP(0.5), EXACT(33, 18), FLIP(1), RANDOM(32, 3)}},
-      {5, {SHORTER(25), RANDOM(22, 20), FLIP(0.5), RANDOM(9, 12), CENTER(3, 7)}},
-      {4, {RANDOM(12, 15), SHORTER(30), CENTER(29, 28), EXACT(7, 9)}},
-      {3, {SHORTER(10), RANDOM(23, 17), FLIP(0.5)}},
-      {3, {EXACT(20, 30), CENTER(20, 30), FLIP(0.5)}},
-      {2, {FLIP(1), RANDOM(6, 5)}},
-      {3, {PAD(4, 3, 9), RANDOM(16, 15), FLIP(0.5)}},
-      {5, {SHORTER(12), PAD(3, 7, 255), CENTER(11, 19), PAD(1, 2, 255), FLIP(0.5)}},
-      {4, {PAD(2, 0, 7), PAD(1, 3, 8), EXACT(19, 21), FLIP(0.5)}},
-      {4, {SHORTER(9), PAD(0, 5, 70), SHORTER(30), RANDOM(25, 26)}},
-      {3, {PAD(60, 60, 3), RANDOM(7, 9), FLIP(1)}},
+      {.count = 2, .stages = {SHORTER(16), RANDOM(14, 9)}},
+      {.count = 2, .stages = {SHORTER(57), CENTER(24, 31)}},
+      {.count = 3, .stages = {SHORTER(20), FLIP(0.5), RANDOM(5, 11)}},
+      {.count = 4, .stages = {FLIP(0.5), EXACT(33, 18), FLIP(1), RANDOM(32, 3)}},
+      {.count = 5, .stages = {SHORTER(25), RANDOM(22, 20), FLIP(0.5), RANDOM(9, 12), CENTER(3, 7)}},
+      {.count = 4, .stages = {RANDOM(12, 15), SHORTER(30), CENTER(29, 28), EXACT(7, 9)}},
+      {.count = 3, .stages = {SHORTER(10), RANDOM(23, 17), FLIP(0.5)}},
+      {.count = 3, .stages = {EXACT(20, 30), CENTER(20, 30), FLIP(0.5)}},
+      {.count = 2, .stages = {FLIP(1), RANDOM(6, 5)}},
+      {.count = 3, .stages = {PAD(4, 3, 9), RANDOM(16, 15), FLIP(0.5)}},
+      {.count = 5,
+       .stages = {SHORTER(12), PAD(3, 7, 255), CENTER(11, 19), PAD(1, 2, 255), FLIP(0.5)}},
+      {.count = 4, .stages = {PAD(2, 0, 7), PAD(1, 3, 8), EXACT(19, 21), FLIP(0.5)}},
+      {.count = 4, .stages = {SHORTER(9), PAD(0, 5, 70), SHORTER(30), RANDOM(25, 26)}},
+      {.count = 3, .stages = {PAD(60, 60, 3), RANDOM(7, 9), FLIP(1)}},
   };
   static const int64_t shapes[][2] = {{20, 30}, {31, 17}, {1, 40}, {50, 2}, {97, 128}, {16, 16}};
   DataContext context = {0};
@@ -242,12 +243,12 @@ static void test_bits(void **state) {
  * whole numbers allow, and all of them occur; else it is the middle. */
 static void test_random_resized_crops(void **state) {
   (void)state;
-  PictureStages stages = {1,
-                          {{.kind = PICTURE_RANDOM_RESIZED_CROP,
-                            .height = 9,
-                            .width = 12,
-                            .scale = {0.25, 0.5},
-                            .ratio = {0.5, 2}}}};
+  PictureStages stages = {.count = 1,
+                          .stages = {{.kind = PICTURE_RANDOM_RESIZED_CROP,
+                                      .height = 9,
+                                      .width = 12,
+                                      .scale = {0.25, 0.5},
+                                      .ratio = {0.5, 2}}}};
   DataContext context = {0};
   Image image = noise(300, 400, 1);
   PictureFile file = file_of(&image);
@@ -344,8 +345,10 @@ static void test_colors_as_torchvision_does(void **state) {
  * have no colours. */
 static void test_color_jitter(void **state) {
   (void)state;
-  PictureStages stages = {
-      3, {SHORTER(9), {.kind = PICTURE_COLOR_JITTER, .color = {0.5, 0, 0, 0}}, CENTER(5, 6)}};
+  PictureStages stages = {.count = 3,
+                          .stages = {SHORTER(9),
+                                     {.kind = PICTURE_COLOR_JITTER, .color = {0.5, 0, 0, 0}},
+                                     CENTER(5, 6)}};
   char message[NNC_MESSAGE] = "";
   DataContext context = {.message = message};
   Image image = new_image(9, 9, 1);
@@ -385,8 +388,9 @@ static void test_color_jitter(void **state) {
  * stages that draw see the same part. */
 static void test_masks(void **state) {
   (void)state;
-  PictureStages with_size = {3, {SHORTER(40), RANDOM(20, 20), FLIP(0.5)}};
-  PictureStages of_part = {4, {SHORTER(40), PAD(0, 0, 0), RANDOM(20, 20), FLIP(0.5)}};
+  PictureStages with_size = {.count = 3, .stages = {SHORTER(40), RANDOM(20, 20), FLIP(0.5)}};
+  PictureStages of_part = {.count = 4,
+                           .stages = {SHORTER(40), PAD(0, 0, 0), RANDOM(20, 20), FLIP(0.5)}};
   DataContext context = {0};
   Image image = noise(97, 64, 1);
   PictureFile file = file_of(&image);
@@ -414,7 +418,7 @@ static void test_masks(void **state) {
 
 static void test_too_many_pixels(void **state) {
   (void)state;
-  PictureStages stages = {1, {SHORTER(1024)}};
+  PictureStages stages = {.count = 1, .stages = {SHORTER(1024)}};
   DataVisit visit = {0};
   char message[NNC_MESSAGE] = "";
   DataContext context = {.message = message};
@@ -431,7 +435,7 @@ static void test_too_many_pixels(void **state) {
 /* A crop of it is computed alone: here pixels 5 and 6 of 10,000, which are 65,536 wide. */
 static void test_part_of_too_many_pixels(void **state) {
   (void)state;
-  PictureStages stages = {2, {SHORTER(32768), CENTER(3, 65536)}};
+  PictureStages stages = {.count = 2, .stages = {SHORTER(32768), CENTER(3, 65536)}};
   DataVisit visit = {0};
   DataContext context = {0};
   Image picture = noise(1, 12, 1);
