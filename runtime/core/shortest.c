@@ -46,15 +46,18 @@ static double scale(double value, int exponent) {
   return exponent < 0 ? value / powers_of_ten[-exponent] : value * powers_of_ten[exponent];
 }
 
-/* The shortest of a scaled number with such a distance on both sides; false where it is not sure. */
-static bool find_digits(double scaled, double distance, Decimal *decimal) {
+/* The shortest of a scaled number that reads back within this distance on both sides, and on one within a second one that
+ * is not smaller; false where it is not sure. */
+static bool find_digits(double scaled, double distance, double other, Decimal *decimal) {
+  static const double shares[] = {1e-3, 1e-2, 1e-1, 1}; /* they need not be exact: the error is */
   for (int count = LEAST_DIGITS; count <= MOST_DIGITS; count++) {
     double unit = powers_of_ten[MOST_DIGITS - count];
-    decimal->digits = (uint32_t)(int64_t)(scaled / unit + 0.5);
+    decimal->digits = (uint32_t)(int64_t)(scaled * shares[count - LEAST_DIGITS] + 0.5);
     decimal->count = count;
     double error = fabs((double)(int64_t)decimal->digits * unit - scaled);
-    if (fabs(error - unit / 2) < UNSURE || fabs(error - distance) < UNSURE) return false;
-    if (error < distance) return true;
+    if (fabs(error - unit / 2) < UNSURE) return false;
+    if (error < distance - UNSURE) return true;
+    if (error < other + UNSURE) return false;
   }
   return false;
 }
@@ -78,7 +81,11 @@ static int put_decimal(char *text, bool is_negative, Decimal decimal) {
     if (i == point) *at++ = '.';
     *at++ = i < decimal.count ? digits[i] : '0';
   }
-  if (has_exponent) at += snprintf(at, 8, "e%+03d", decimal.exponent);
+  if (has_exponent) { /* of two digits: these are floats */
+    int size = abs(decimal.exponent);
+    *at++ = 'e', *at++ = decimal.exponent < 0 ? '-' : '+';
+    *at++ = (char)('0' + size / 10), *at++ = (char)('0' + size % 10);
+  }
   *at = '\0';
   return (int)(at - text);
 }
@@ -89,19 +96,21 @@ static float float_of(uint32_t bits) {
   return value;
 }
 
-/* 0: it is not sure. The numbers below and above a power of two are not equally far. */
+/* 0: it is not sure. The number below a power of two is half as far as the one above. */
 static int find_float(char *text, float value) {
   float size = fabsf(value);
   uint32_t bits, exponent_bits;
   memcpy(&bits, &size, sizeof bits);
   exponent_bits = bits >> 23;
-  if (!(size >= 1e-13F && size < 1e9F) || (bits & 0x7fffff) == 0) return 0;
+  if (!(size >= 1e-13F && size < 1e9F)) return 0;
   Decimal decimal = {.exponent = (((int)exponent_bits - 127) * 1233) >> 12}; /* times log10(2) */
   if (scale(1, decimal.exponent + 1) <= size) decimal.exponent++;
   int power = MOST_DIGITS - 1 - decimal.exponent;
   double distance = scale(float_of((exponent_bits - 24) << 23), power);
-  return find_digits(scale(size, power), distance, &decimal) ? put_decimal(text, value < 0, decimal)
-                                                             : 0;
+  double below = (bits & 0x7fffff) == 0 ? distance / 2 : distance; /* of a power of two */
+  return find_digits(scale(size, power), below, distance, &decimal)
+             ? put_decimal(text, value < 0, decimal)
+             : 0;
 }
 
 int nnc_shortest(char text[NNC_SHORTEST_TEXT], double value, bool is_double) {

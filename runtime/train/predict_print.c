@@ -1,4 +1,4 @@
-/* How predictions are printed: see predict_print.h. */
+/* How predictions are printed: see predict_print.h. One thread prints, so no output asks for the lock of standard output. */
 #include "train/predict_print.h"
 
 #include <math.h>
@@ -19,9 +19,18 @@
 static void put_float(double value, bool is_double, bool as_json) {
   char text[NNC_SHORTEST_TEXT];
   if (isfinite(value)) {
-    fwrite(text, 1, (size_t)nnc_shortest(text, value, is_double), stdout);
+    fwrite_unlocked(text, 1, (size_t)nnc_shortest(text, value, is_double), stdout);
   } else if (as_json) nnc_json_put_number(stdout, value);
-  else fputs(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
+  else fputs_unlocked(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
+}
+
+static void put_integer(int64_t value) {
+  char text[24], *at = text + sizeof text;
+  uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+  do *--at = (char)('0' + size % 10);
+  while ((size /= 10) > 0);
+  if (value < 0) *--at = '-';
+  fwrite_unlocked(at, 1, (size_t)(text + sizeof text - at), stdout);
 }
 
 const char *nnc_predict_class_name(const nnc_predict_column *column, int64_t element) {
@@ -35,27 +44,26 @@ const char *nnc_predict_class_name(const nnc_predict_column *column, int64_t ele
 static void put_csv_string(const char *string) {
   if (isatty(STDOUT_FILENO)) string = nnc_printable(string);
   if (!strpbrk(string, ",\"\r\n")) {
-    fputs(string, stdout);
+    fputs_unlocked(string, stdout);
     return;
   }
-  putchar('"');
+  putchar_unlocked('"');
   for (; *string; string++) {
-    if (*string == '"') putchar('"');
-    putchar(*string);
+    if (*string == '"') putchar_unlocked('"');
+    putchar_unlocked(*string);
   }
-  putchar('"');
+  putchar_unlocked('"');
 }
 
 static void put_element(const nnc_predict_column *column, int64_t element, bool as_json) {
   const char *name = nnc_predict_class_name(column, element);
   if (name && as_json) nnc_json_put_string(stdout, name);
   else if (name) put_csv_string(name);
-  else if (column->dtype == NNC_I64)
-    printf("%lld", (long long)((const int64_t *)column->data)[element]);
+  else if (column->dtype == NNC_I64) put_integer(((const int64_t *)column->data)[element]);
   else if (column->dtype == NNC_I32 || column->dtype == NNC_U8)
-    printf("%d", (int)nnc_number_get(column->dtype, column->data, element));
+    put_integer((int64_t)nnc_number_get(column->dtype, column->data, element));
   else if (column->dtype == NNC_BOOL)
-    fputs(nnc_number_get(NNC_BOOL, column->data, element) != 0 ? "true" : "false", stdout);
+    fputs_unlocked(nnc_number_get(NNC_BOOL, column->data, element) != 0 ? "true" : "false", stdout);
   else
     put_float(nnc_number_get(column->dtype, column->data, element), column->dtype == NNC_F64,
               as_json);
@@ -67,12 +75,12 @@ static void put_nested(const nnc_predict_column *column, int axis, int64_t *elem
     put_element(column, (*element)++, true);
     return;
   }
-  putchar('[');
+  putchar_unlocked('[');
   for (int64_t i = 0; i < column->dim[axis]; i++) {
-    if (i) putchar(',');
+    if (i) putchar_unlocked(',');
     put_nested(column, axis + 1, element);
   }
-  putchar(']');
+  putchar_unlocked(']');
 }
 
 /* --- The greatest ---------------------------------------------------------------------------- */
@@ -108,18 +116,18 @@ static void put_place(const nnc_predict_column *column, int64_t place, bool as_j
 static void put_top(const nnc_predict_column *column, int64_t first, bool as_json) {
   double value = INFINITY;
   int64_t place = -1;
-  if (as_json) putchar('[');
+  if (as_json) putchar_unlocked('[');
   for (int64_t i = 0; i < column->top; i++) {
     place = nnc_predict_next_greatest(column, first, value, place);
     value = nnc_number_get(column->dtype, column->data, first + place);
-    fputs(as_json ? i ? ",{\"class\":" : "{\"class\":" : i ? "," : "", stdout);
+    fputs_unlocked(as_json ? i ? ",{\"class\":" : "{\"class\":" : i ? "," : "", stdout);
     put_place(column, place, as_json);
-    fputs(as_json ? ",\"value\":" : ",", stdout);
+    fputs_unlocked(as_json ? ",\"value\":" : ",", stdout);
     put_float(value, column->dtype == NNC_F64, as_json);
-    if (as_json) putchar('}');
+    if (as_json) putchar_unlocked('}');
     if (isnan(value)) value = -INFINITY;
   }
-  if (as_json) putchar(']');
+  if (as_json) putchar_unlocked(']');
 }
 
 /* --- Lines ---------------------------------------------------------------------------------- */
@@ -127,23 +135,22 @@ static void put_top(const nnc_predict_column *column, int64_t first, bool as_jso
 static void print_json(const nnc_predict_print *print, int count, const nnc_predict_column *columns,
                        int64_t row, const char *name) {
   bool is_first = !print->with_names;
-  putchar('{');
+  putchar_unlocked('{');
   if (print->with_names) {
-    fputs("\"file\":", stdout);
+    fputs_unlocked("\"file\":", stdout);
     nnc_json_put_string(stdout, name);
   }
   for (int i = 0; i < count; i++) {
     const nnc_predict_column *column = &columns[i];
     int64_t element = column->is_batched ? row * column->elements : 0;
     if (column->files) continue;
-    if (!is_first) putchar(',');
+    if (!is_first) putchar_unlocked(',');
     is_first = false;
-    nnc_json_put_string(stdout, column->name);
-    putchar(':');
+    fputs_unlocked(column->key, stdout);
     if (column->top > 0) put_top(column, element, true);
     else put_nested(column, 0, &element);
   }
-  puts("}");
+  fputs_unlocked("}\n", stdout);
 }
 
 bool nnc_predict_prints(const nnc_predict_print *print, int count,
@@ -159,12 +166,12 @@ void nnc_predict_print_head(const nnc_predict_print *print, int count,
                             const nnc_predict_column *columns) {
   bool is_first = !print->with_names;
   if (!print->as_csv) return;
-  if (print->with_names) fputs("file", stdout);
+  if (print->with_names) fputs_unlocked("file", stdout);
   for (int i = 0; i < count; i++) {
     const nnc_predict_column *column = &columns[i];
     int64_t cells = column->files ? 0 : column->top > 0 ? column->top : column->elements;
     for (int64_t k = 0; k < cells; k++) {
-      if (!is_first) putchar(',');
+      if (!is_first) putchar_unlocked(',');
       is_first = false;
       put_csv_string(column->name);
       if (column->top > 0) {
@@ -176,7 +183,7 @@ void nnc_predict_print_head(const nnc_predict_print *print, int count,
       }
     }
   }
-  putchar('\n');
+  putchar_unlocked('\n');
 }
 
 static void print_csv(const nnc_predict_print *print, int count, const nnc_predict_column *columns,
@@ -188,18 +195,18 @@ static void print_csv(const nnc_predict_print *print, int count, const nnc_predi
     int64_t first = column->is_batched ? row * column->elements : 0;
     if (column->files) continue;
     if (column->top > 0) {
-      if (!is_first) putchar(',');
+      if (!is_first) putchar_unlocked(',');
       is_first = false;
       put_top(column, first, false);
       continue;
     }
     for (int64_t k = 0; k < column->elements; k++) {
-      if (!is_first) putchar(',');
+      if (!is_first) putchar_unlocked(',');
       is_first = false;
       put_element(column, first + k, false);
     }
   }
-  putchar('\n');
+  putchar_unlocked('\n');
 }
 
 void nnc_predict_print_row(const nnc_predict_print *print, int count,
@@ -211,13 +218,13 @@ void nnc_predict_print_unread(const nnc_predict_print *print, int count,
                               const nnc_predict_column *columns, const char *name,
                               const char *message) {
   if (!print->as_csv) {
-    fputs("{", stdout);
+    fputs_unlocked("{", stdout);
     if (print->with_names) {
-      fputs("\"file\":", stdout);
+      fputs_unlocked("\"file\":", stdout);
       nnc_json_put_string(stdout, name);
-      putchar(',');
+      putchar_unlocked(',');
     }
-    fputs("\"error\":", stdout);
+    fputs_unlocked("\"error\":", stdout);
     nnc_json_put_string(stdout, message);
     puts("}");
     return;
@@ -226,10 +233,10 @@ void nnc_predict_print_unread(const nnc_predict_print *print, int count,
   for (int i = 0; i < count; i++)
     if (!columns[i].files) cells += columns[i].top > 0 ? 2 * columns[i].top : columns[i].elements;
   if (print->with_names) put_csv_string(name);
-  if (print->with_names && cells > 0) putchar(',');
-  if (cells > 0) fputs("\"\"", stdout);
-  for (int64_t i = 1; i < cells; i++) putchar(',');
-  putchar('\n');
+  if (print->with_names && cells > 0) putchar_unlocked(',');
+  if (cells > 0) fputs_unlocked("\"\"", stdout);
+  for (int64_t i = 1; i < cells; i++) putchar_unlocked(',');
+  putchar_unlocked('\n');
 }
 
 /* --- Columns -------------------------------------------------------------------------------- */
@@ -262,9 +269,21 @@ static const nnc_fitted_value *find_places(const nnc_fitted *fitted, const char 
   return found;
 }
 
+/* "NAME": as each line has it; NULL: no memory. */
+static char *make_key(const char *name) {
+  char *key = NULL;
+  size_t size;
+  FILE *file = open_memstream(&key, &size);
+  if (!file) return NULL;
+  nnc_json_put_string(file, name);
+  fputc(':', file);
+  return fclose(file) == 0 ? key : NULL;
+}
+
 static nnc_predict_column make_column(const nnc_session *session, const nnc_entry *entry,
                                       const nnc_tensor *tensor, const nnc_predict_print *print) {
   nnc_predict_column column = {.name = tensor->name,
+                               .key = make_key(tensor->name),
                                .dtype = tensor->dtype,
                                .rank = tensor->rank,
                                .dim = tensor->dim,
@@ -298,9 +317,9 @@ nnc_predict_column *nnc_predict_columns(const nnc_session *session, const nnc_en
   if (!columns) nnc_error("cannot allocate %d results", entry->result_count);
   for (int i = 0; columns && i < entry->result_count; i++) {
     columns[i] = make_column(session, entry, &entry->results[i], print);
-    if (columns[i].data) continue;
+    if (columns[i].data && columns[i].key) continue;
     nnc_error("cannot allocate the values of %s", entry->results[i].name);
-    nnc_predict_columns_free(columns, i);
+    nnc_predict_columns_free(columns, i + 1);
     return NULL;
   }
   if (columns) leave_others_whole(columns, entry->result_count);
@@ -308,6 +327,9 @@ nnc_predict_column *nnc_predict_columns(const nnc_session *session, const nnc_en
 }
 
 void nnc_predict_columns_free(nnc_predict_column *columns, int count) {
-  for (int i = 0; columns && i < count; i++) free(columns[i].data);
+  for (int i = 0; columns && i < count; i++) {
+    free(columns[i].data);
+    free(columns[i].key);
+  }
   free(columns);
 }

@@ -7,6 +7,7 @@
 /* One result as it is printed: an example's part of the tensor. */
 typedef struct nnc_predict_column {
   const char *name;
+  char *key; /* "NAME": with its quotes, as JSON has it */
   int dtype, rank;
   const int64_t *dim;
   int64_t elements; /* of one example */
