@@ -6,11 +6,11 @@
 #define NNC_FLAG_NAMES                                                                             \
   "data", "out", "epochs", "steps", "seed", "threads", "device", "resident", "group", "init",      \
       "resume", "schedule", "save-every", "keep", "patience", "best", "confusion", "per-class",    \
-      "wrong", "validate-every", "log", "to", "tensorboard", "report-live", "keep-going",          \
-      "check-numerics", "format", "npy", "png", "only", "count", "json", "all", "ahead",           \
-      "data-only", "cache", "trace", "warmup", "inputs", "eval", "isa", "jobs", "batch", "top",    \
-      "prompt", "length", "temperature", "top-k", "top-p", "stop", "names", "quiet", "help",       \
-      "version"
+      "calibration", "wrong", "validate-every", "log", "to", "tensorboard", "report-live",         \
+      "keep-going", "check-numerics", "format", "npy", "png", "only", "count", "json", "all",      \
+      "ahead", "data-only", "cache", "trace", "warmup", "inputs", "eval", "isa", "jobs", "batch",  \
+      "top", "prompt", "length", "temperature", "top-k", "top-p", "stop", "names", "quiet",        \
+      "help", "version"
 
 /* Those of the command generate alone, which a program without that block may have for its options. */
 #define NNC_GENERATE_FLAG_NAMES "prompt", "length", "temperature", "top-k", "top-p", "stop"

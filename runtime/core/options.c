@@ -84,6 +84,8 @@ static const Option options_table[] = {
      "print how many examples of each class were taken for which"},
     {"per-class", 0, KIND_FLAG, FIELD(per_class), NNC_EVAL, 0, "",
      "print precision, recall, F1, AUC and average precision of each class"},
+    {"calibration", 0, KIND_FLAG, FIELD(calibration), NNC_EVAL, 0, "",
+     "print how often guesses of some probability are right"},
     {"wrong", 0, KIND_COUNT, FIELD(wrong), NNC_EVAL, 1, "N",
      "print the N most confidently wrong examples"},
     {"validate-every", 0, KIND_COUNT, FIELD(validate_every), TRAINS, 0, "N",

@@ -44,8 +44,8 @@ bool nnc_classes_open(nnc_classes *classes, nnc_session *session) {
   classes->count = classes->is_binary ? 2 : scores->dim[1];
   classes->places = label->dim[0] / model->eval.batch;
   if (classes->count > NNC_MOST_CLASSES) {
-    nnc_error("%s has %lld classes; --confusion, --per-class and --wrong take up to %d",
-              model->file, (long long)classes->count, NNC_MOST_CLASSES);
+    nnc_error("%s has %lld classes; the tables of classes have up to %d", model->file,
+              (long long)classes->count, NNC_MOST_CLASSES);
     return false;
   }
   size_t count = (size_t)classes->count;
@@ -75,6 +75,7 @@ bool nnc_classes_start(nnc_classes *classes, const nnc_data *data) {
   size_t examples = (size_t)(nnc_data_examples(data) * classes->places);
   memset(classes->confusion, 0, count * count * sizeof *classes->confusion);
   classes->examples = classes->ignored = classes->wrong_count = 0;
+  memset(classes->bins, 0, sizeof classes->bins);
   if (!classes->options->per_class) return true;
   free(classes->kept);
   free(classes->labels);
@@ -120,6 +121,18 @@ static void note_wrong(nnc_classes *classes, nnc_wrong wrong) {
   classes->wrong[at] = wrong;
 }
 
+/* What is no number is in no bin. */
+static void count_bin(nnc_classes *classes, int32_t label, int32_t guess) {
+  int32_t rated = classes->is_binary ? 1 : guess;
+  double probability = 1 / (1 + exp(-classes->odds[rated]));
+  if (isnan(probability)) return;
+  double place = ceil(probability * NNC_BINS) - 1;
+  nnc_bin *bin = &classes->bins[place > 0 ? (int)place : 0];
+  bin->examples++;
+  bin->right += label == rated;
+  bin->probability += probability;
+}
+
 static void count_example(nnc_classes *classes, int32_t label, int32_t guess, int64_t number) {
   classes->confusion[label * classes->count + guess]++;
   if (classes->kept) {
@@ -128,6 +141,7 @@ static void count_example(nnc_classes *classes, int32_t label, int32_t guess, in
     classes->labels[classes->examples] = label;
   }
   classes->examples++;
+  count_bin(classes, label, guess);
   if (label != guess)
     note_wrong(classes, (nnc_wrong){number, label, guess, 1 / (1 + exp(-classes->odds[guess]))});
 }
@@ -172,6 +186,13 @@ nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class, nnc_r
                             .auc = ranking.auc,
                             .average = ranking.average,
                             .support = support};
+}
+
+double nnc_classes_calibration(const nnc_classes *classes) {
+  double sum = 0;
+  for (int i = 0; i < NNC_BINS; i++)
+    sum += fabs((double)classes->bins[i].right - classes->bins[i].probability);
+  return classes->examples > 0 ? sum / (double)classes->examples : 0;
 }
 
 double nnc_classes_accuracy(const nnc_classes *classes) {

@@ -1,4 +1,4 @@
-/* eval --confusion, --per-class, --wrong: what a set's examples were taken for, class by class. The scores and the
+/* eval --confusion, --per-class, --calibration, --wrong: what a set's examples were taken for, class by class. The scores and the
  * true classes are results of the eval entries, where the compiler knows them (nnc_model.class_losses). */
 #ifndef NNC_CLASSES_H
 #define NNC_CLASSES_H
@@ -15,6 +15,14 @@ typedef struct nnc_wrong {
   double confidence; /* the probability of the guess */
 } nnc_wrong;
 
+/* Examples by the probability of their guess, of two classes that of the second: above number / NNC_BINS, up to
+ * (number + 1) / NNC_BINS. */
+enum { NNC_BINS = 15 };
+typedef struct nnc_bin {
+  int64_t examples, right; /* right: of two classes those of the second */
+  double probability;      /* the sum */
+} nnc_bin;
+
 typedef struct nnc_classes {
   nnc_session *session;
   const nnc_options *options;
@@ -29,6 +37,7 @@ typedef struct nnc_classes {
   int64_t examples, ignored; /* labels counted; left out, since they say so */
   nnc_wrong *wrong;          /* the most confident first */
   int64_t wrong_count;
+  nnc_bin bins[NNC_BINS];
 } nnc_classes;
 
 enum { NNC_MOST_CLASSES = 4096 };
@@ -48,6 +57,8 @@ typedef struct nnc_class_scores {
 } nnc_class_scores;
 nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class, nnc_ranked *room);
 double nnc_classes_accuracy(const nnc_classes *classes);
+/* How far the bins' probabilities are from being right, the mean over the examples: `calibration` of the library. */
+double nnc_classes_calibration(const nnc_classes *classes);
 
 /* The name that the data give the class, else its number. */
 enum { NNC_CLASS_NAME = 256 };

@@ -150,6 +150,19 @@ static bool print_per_class(const nnc_classes *classes) {
   return nnc_visit_scores(classes, print_class, &table);
 }
 
+static void print_calibration(const nnc_classes *classes) {
+  printf("\nhow often %s is right, by its probability; mean distance %.4f:\n%-13s %9s %11s %9s\n",
+         classes->is_binary ? "class 1" : "a guess", nnc_classes_calibration(classes),
+         "probability", "examples", "mean", "right");
+  for (int i = 0; i < NNC_BINS; i++) {
+    const nnc_bin *bin = &classes->bins[i];
+    if (bin->examples == 0) continue;
+    double count = (double)bin->examples;
+    printf("%.3f - %.3f %9lld %11.4f %9.4f\n", (double)i / NNC_BINS, (double)(i + 1) / NNC_BINS,
+           (long long)bin->examples, bin->probability / count, (double)bin->right / count);
+  }
+}
+
 static void print_wrong(const nnc_classes *classes, const nnc_data *data) {
   char label[NNC_CLASS_NAME], guess[NNC_CLASS_NAME];
   printf("\nthe most confidently wrong:\n%10s %10s  class, and what it was taken for\n", "number",
@@ -171,6 +184,7 @@ bool nnc_classes_print(const nnc_classes *classes, const nnc_data *data) {
   if (options->confusion && classes->count <= NNC_WIDEST_MATRIX) print_matrix(classes);
   else if (options->confusion) print_mistakes(classes);
   if (options->per_class) good = print_per_class(classes);
+  if (options->calibration) print_calibration(classes);
   if (options->wrong > 0) print_wrong(classes, data);
   printf("\n%lld examples, %.6g of them right", (long long)classes->examples,
          nnc_classes_accuracy(classes));
@@ -221,6 +235,26 @@ static void put_matrix(const nnc_classes *classes) {
   putchar(']');
 }
 
+static void put_calibration(const nnc_classes *classes) {
+  bool is_first = true;
+  fputs(",\"calibration\":{\"distance\":", stdout);
+  nnc_json_put_number(stdout, nnc_classes_calibration(classes));
+  fputs(",\"bins\":[", stdout);
+  for (int i = 0; i < NNC_BINS; i++) {
+    const nnc_bin *bin = &classes->bins[i];
+    if (bin->examples == 0) continue;
+    fputs(is_first ? "{\"from\":" : ",{\"from\":", stdout);
+    is_first = false;
+    nnc_json_put_number(stdout, (double)i / NNC_BINS);
+    put_number("to", (double)(i + 1) / NNC_BINS);
+    printf(",\"examples\":%lld", (long long)bin->examples);
+    put_number("probability", bin->probability / (double)bin->examples);
+    put_number("right", (double)bin->right / (double)bin->examples);
+    putchar('}');
+  }
+  fputs("]}", stdout);
+}
+
 static void put_wrong(const nnc_classes *classes, const nnc_data *data) {
   fputs(",\"wrong\":[", stdout);
   for (int64_t i = 0; i < classes->wrong_count; i++) {
@@ -256,6 +290,7 @@ bool nnc_classes_put_json(const nnc_classes *classes, const nnc_data *data) {
     fputs(",\"per_class\":[", stdout);
     if (!nnc_visit_scores(classes, put_scores, (void *)classes)) return false;
   }
+  if (options->calibration) put_calibration(classes);
   if (options->wrong > 0) put_wrong(classes, data);
   return true;
 }

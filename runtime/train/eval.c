@@ -71,7 +71,7 @@ static void set_scalars(nnc_session *session, const nnc_position *position) {
 }
 
 static bool wants_classes(const nnc_options *options) {
-  return options->confusion || options->per_class || options->wrong > 0;
+  return options->confusion || options->per_class || options->calibration || options->wrong > 0;
 }
 
 /* One set; false after a message. */

@@ -84,6 +84,26 @@ static void put_scores(void *context, int64_t class, const nnc_class_scores *sco
   fprintf(table->file, "<td class=\"n\">%lld</td></tr>\n", (long long)scores->support);
 }
 
+static void put_calibration(FILE *file, const nnc_classes *classes) {
+  static const char *const names[] = {"probability", ">examples", ">mean", ">right"};
+  nnc_page_head(file,
+                classes->is_binary ? "How often class 1 is right, by its probability"
+                                   : "How often a guess is right, by its probability",
+                4, names);
+  for (int i = 0; i < NNC_BINS; i++) {
+    const nnc_bin *bin = &classes->bins[i];
+    if (bin->examples == 0) continue;
+    double count = (double)bin->examples;
+    fprintf(file,
+            "<tr><td>%.3f to %.3f</td><td class=\"n\">%lld</td><td class=\"n\">%.4f</td>"
+            "<td class=\"n\">%.4f</td></tr>\n",
+            (double)i / NNC_BINS, (double)(i + 1) / NNC_BINS, (long long)bin->examples,
+            bin->probability / count, (double)bin->right / count);
+  }
+  fprintf(file, "</table></div>\n<p>The mean distance of the two is %.4f.</p>\n",
+          nnc_classes_calibration(classes));
+}
+
 void nnc_report_put_classes(FILE *file, const nnc_classes *classes, const char *set) {
   static const char *const names[] = {"class", ">precision", ">recall", ">F1",
                                       ">AUC",  ">average",   ">support"};
@@ -99,4 +119,5 @@ void nnc_report_put_classes(FILE *file, const nnc_classes *classes, const char *
   Table table = {file, classes};
   (void)nnc_visit_scores(classes, put_scores, &table); /* said why not */
   fputs("</table></div>\n", file);
+  put_calibration(file, classes);
 }

@@ -194,6 +194,7 @@ static bool report_run(Writer *writer, const char *folder) {
   writer->evaluating = *writer->options;
   writer->evaluating.best = writer->report.best.path && !writer->options->init;
   writer->evaluating.per_class = true;
+  writer->evaluating.calibration = true;
   writer->evaluating.wrong = WRONG;
   bool good = nnc_session_open(&session, &writer->evaluating) && write_page(writer, &session);
   nnc_session_close(&session);

@@ -165,10 +165,26 @@ def compare(name, found, wanted, names=None):
                                            zip(found["wrong"], wanted["wrong"])), found["wrong"])
 
 
+def compare_calibration(name, found, scores, labels):
+    """Bins of the guesses' probabilities; with one score an example of those of class 1."""
+    bins = {}
+    for row, label in zip(scores, labels):
+        rated = guess_of(row) if isinstance(row, list) else 1
+        p = probabilities(row)[rated]
+        bins.setdefault(max(math.ceil(p * 15) - 1, 0), []).append((p, label == rated))
+    wanted = [{"from": i / 15, "to": (i + 1) / 15, "examples": len(rows), "probability": sum(p for p, _ in rows) / len(rows),
+               "right": sum(hit for _, hit in rows) / len(rows)} for i, rows in sorted(bins.items())]
+    ours = found["calibration"]["bins"]
+    check(f"{name}: the bins", len(ours) == len(wanted) and all(close(one[key], other[key]) for one, other in zip(ours, wanted)
+                                                               for key in other), f"{ours} {wanted}")
+    distance = sum(abs(one["probability"] - one["right"]) * one["examples"] for one in wanted) / len(labels)
+    check(f"{name}: their distance", close(found["calibration"]["distance"], distance), f"{found['calibration']} {distance}")
+
+
 def main():
     with open(expected_path) as file:
         from_sklearn = json.load(file)
-    flags = ["--confusion", "--per-class", "--wrong", "7"]
+    flags = ["--confusion", "--per-class", "--calibration", "--wrong", "7"]
     for name in CASES:
         scores, labels = draw(name)
         is_float = name == "column"
@@ -185,6 +201,7 @@ def main():
             continue
         found = json.loads(child.stdout)
         compare(name, found, wanted)
+        compare_calibration(name, found, scores, labels)
         ours = [one for one in found["per_class"]]
         for c, theirs in enumerate(from_sklearn[name]):
             check(f"{name}: class {c} of scikit-learn", all(abs(ours[c][key] - theirs[key]) < 1e-6 for key in theirs
@@ -196,8 +213,8 @@ def main():
     make_program("ranked", "binary_cross_entropy(z, f32(y))", "[batch]", "i32[batch]",
                  "area = auc(z, y)\nprecise = average_precision(z, y == 1)\ngini = 2 * area - 1\n"
                  "both = sum(f32(z > 0 && y == 1))\nhits = 2 * both / (sum(f32(z > 0)) + sum(f32(y == 1)))\n"
-                 "score = f1(z, y)\nsure = f1(z, f32(y), threshold = 0.5)",
-                 "metrics = [area, precise, gini, hits, score, sure], save = best(test.area, \"max\")")
+                 "score = f1(z, y)\ngap = calibration(z, y)\nsure = f1(z, f32(y), threshold = 0.5)",
+                 "metrics = [area, precise, gini, hits, score, sure, gap], save = best(test.area, \"max\")")
     wanted = from_sklearn["ranked"]
     found = json.loads(run("./ranked", "eval", "--json").stdout)
     with open("ranked.run/log.jsonl") as file:
@@ -206,6 +223,8 @@ def main():
         check(f"ranked: {key}", abs(found[key] - value) < 1e-6, f"{found[key]} {value}")
         check(f"ranked: {key} in the log", abs(logged[f"test/{key}"] - value) < 1e-6, logged)
         check(f"ranked: {key} of training", (f"train/{key}" in logged) == (key in ("hits", "score", "sure")), logged)
+    found = json.loads(run("./ranked", "eval", "--json", "--calibration").stdout)
+    check("ranked: the distance is the metric", abs(found["calibration"]["distance"] - found["gap"]) < 1e-6, found)
     check("ranked: the best", logged["best"] == logged["test/area"], logged)
     check("ranked: classes beside it", json.loads(run("./ranked", "eval", "--json", "--confusion").stdout)["confusion"] ==
           expected_of(scores, labels)["confusion"])
@@ -215,9 +234,10 @@ def main():
                  "top2 = top_k_accuracy(z, y, k = 2)\nsurprise = perplexity(z, y)\nmacro = f1(z, y)\n"
                  "weighted = f1(z, y, average = \"weighted\")\nmicro = f1(z, y, average = \"micro\")\nignoring = f1(z, y, ignore = 1)\n"
                  "top2_ignoring = top_k_accuracy(z, y, k = 2, ignore = 1)\nsurprise_ignoring = perplexity(z, y, ignore = 1)\n"
-                 "guessed = f1(argmax(z), y)",
-                 "metrics = [top2, surprise, macro, weighted, micro, ignoring, top2_ignoring, surprise_ignoring, guessed]")
-    found = json.loads(run("./top", "eval", "--json").stdout)
+                 "guessed = f1(argmax(z), y)\ngap = calibration(z, y)",
+                 "metrics = [gap, top2, surprise, macro, weighted, micro, ignoring, top2_ignoring, surprise_ignoring, guessed]")
+    found = json.loads(run("./top", "eval", "--json", "--calibration").stdout)
+    check("top: the distance is the metric", abs(found["calibration"]["distance"] - found["gap"]) < 1e-6, found)
     for key, value in from_sklearn["top"].items():
         check(f"top: {key}", abs(found[key] - value) < 1e-6 * max(1, value), f"{found[key]} {value}")
 
