@@ -41,6 +41,14 @@ static void check_field(Elaborator *e, const DataPipeline *pipeline, const DataC
       diag_note(d, pipeline->calls[c].span, "on_disk");
       return;
     }
+  if (is_call(&pipeline->calls[0], "shards")) {
+    Diagnostic *d = report_error(
+        e, call->span,
+        "'%s' looks at '%s' before training begins, but 'shards' leaves it in its archives",
+        call->function, field);
+    diag_note(d, pipeline->calls[0].span, "the source");
+    return;
+  }
   if (is_single && !is_picture) return;
   Diagnostic *d = report_error(e, call->span, "'%s' takes a field of one value a row; '%s' is %s",
                                call->function, field, type_text(e->arena, input->type));
