@@ -9,13 +9,13 @@
 #   - seeds on which the generator itself, or the judge, once failed
 #   - graphs with a small mistake, of which the judge must notice nearly all
 #   - the cases as executables: -O0 and -O1, own types and f64, 1 and 2 threads
-#   - the first C_SEEDS (48) of the seeds as executables, at -O1
+#   - the first C_SEEDS (36) of the seeds as executables, at -O1
 #   - others of them with all channels last (--long: more)
 #
 # Longer: docs/testing.md.  $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
-halves=24 half_executables=8 all_last=24 quick=-O0
+halves=24 half_executables=8 all_last=16 quick=-O0
 [ "${2:-}" = --long ] && halves=60 half_executables=16 all_last=96 quick=-O1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
@@ -52,7 +52,7 @@ notice 93 --far f32
 in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
 quick_in_c=("${in_c[@]::${#in_c[@]}-1}" "$quick ${NNC_CFLAGS:-}")
 judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
-judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-48}" --batch 12
+judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-36}" --batch 12
 judge "${quick_in_c[@]}" --from 601 --count $all_last --batch 12 --target last
 judge "${quick_in_c[@]}" --from 701 --count $half_executables --batch 8 --target last --half bf16
 for half in bf16 f16; do judge "${quick_in_c[@]}" --from 361 --count $half_executables --batch 8 --half $half; done
