@@ -17,8 +17,8 @@ nnc_run_flags nnc_run_flags_of(const nnc_options *options) {
                          options->save_every};
 }
 
-char *nnc_run_flags_format(const nnc_run_flags *flags) {
-  const nnc_interval *every = &flags->save_every;
+char *nnc_run_flags_format(const nnc_run_flags *flags, bool keeps) {
+  const nnc_interval none = {0}, *every = keeps ? &flags->save_every : &none;
   char *text = NULL;
   bool is_given =
       flags->keep >= 0 || flags->patience >= 0 || flags->validate_every >= 0 || has_interval(every);

@@ -16,9 +16,10 @@ typedef struct nnc_run_flags {
 
 nnc_run_flags nnc_run_flags_of(const nnc_options *options);
 
-/* "KEEP PATIENCE VALIDATE_EVERY SAVE_STEPS SAVE_EPOCHS SAVE_MINUTES", malloc'ed: NULL when none is given, or there is
+/* `keeps`: some checkpoints stay; where none does, when to save changes nothing that is saved, and is left out.
+ * "KEEP PATIENCE VALIDATE_EVERY SAVE_STEPS SAVE_EPOCHS SAVE_MINUTES", malloc'ed: NULL when none is given, or there is
  * no memory. */
-char *nnc_run_flags_format(const nnc_run_flags *flags);
+char *nnc_run_flags_format(const nnc_run_flags *flags, bool keeps);
 
 /* Takes what is not given from such a text, and says what that is; `path`: where the text is. False when it is malformed. */
 bool nnc_run_flags_recorded(nnc_run_flags *flags, const char *text, const char *path);

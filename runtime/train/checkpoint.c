@@ -82,7 +82,7 @@ static bool texts_make(Texts *texts, const nnc_session *session, const nnc_posit
       !(texts->options = nnc_settings_format(&session->settings)))
     return false;
   if (!position) return true;
-  texts->flags = nnc_run_flags_format(&session->flags);
+  texts->flags = nnc_run_flags_format(&session->flags, session->steer.kept.limit > 0);
   if (!nnc_steer_format(&session->steer, &texts->steer)) return false;
   texts->position = position_format(position);
   texts->tally = nnc_tally_format(tally);
