@@ -41,8 +41,10 @@ static void read_fitted(const nnc_safetensors *file) {
 }
 
 static void compare_source(const nnc_safetensors *file) {
-  const char *source = nnc_safetensors_metadata(file, "source");
-  if (source) nnc_warn_source_change("fuzz.net", source, "const batch = 4\nh = linear(x, 3)\n");
+  const nnc_model model = {.source = "const batch = 4\nh = linear(x, 3)\n",
+                           .definitions = "-D batch=4"};
+  nnc_warn_source_change(file, &model);
+  if (!nnc_safetensors_metadata(file, "source") && nnc_source_differs(file, &model)) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
