@@ -7,7 +7,7 @@ random_graphs() { # FLAGS...
 }
 
 part_graphs() {
-  local from half count=200 few=16
+  local from half count=100 few=10
   [ -z "$is_long" ] || count=5000 few=512
   for ((from = 1; from < count; from += 100)); do
     job "graphs from $from" random_graphs --from $from --count 100

@@ -42,7 +42,7 @@ graphs_without_races() { # FLAGS...
 }
 
 part_orders() {
-  local few=16
+  local few=10
   [ -z "$is_long" ] || few=500
   job "kinds of kernels" kinds_are_there
   job "orders of kinds.net" same_in_all tests/cuda/kinds.net
