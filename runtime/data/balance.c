@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/groups.h"
@@ -14,55 +13,54 @@
 
 static const char *const formals[] = {"field", NULL};
 
-/* The stage's field, and what it says, still without examples; NULL with a message. */
-static DataSampling *open_sampling(const DataContext *context, nnc_data *data,
-                                   const DataTable *table, const DataField **field) {
+/* The name of the stage's field, and what it says, still without examples; NULL with a message. */
+static DataSampling *open_sampling(const DataContext *context, nnc_data *data, const char **name) {
   const nnc_value *value = data_argument(context->call, formals, "field");
-  const char *name = value && value->string ? value->string : "";
+  *name = value && value->string ? value->string : "";
   if (data->sampling) {
     data_fail_call(context, "%s: another stage says how often examples are drawn",
                    context->call->function);
     return NULL;
   }
-  *field = data_group_field(context, table, name);
-  if (!*field) return NULL;
   data->sampling = data_sampling_open(data->count);
-  if (!data->sampling) data_fail_memory(context, name, sizeof *data->sampling);
+  if (!data->sampling) data_fail_memory(context, *name, sizeof *data->sampling);
   return data->sampling;
 }
 
-static int weigh(const DataContext *context, nnc_data *data, const DataTable *table) {
-  const DataField *field;
-  DataSampling *sampling = open_sampling(context, data, table, &field);
-  if (!sampling) return -1;
-  sampling->weights = malloc((size_t)sampling->count * sizeof *sampling->weights);
-  if (!sampling->weights) return data_fail_memory(context, field->file, sampling->count * 8);
-  for (int64_t i = 0; i < sampling->count; i++) {
-    double weight =
-        nnc_number_get(data_value_type(field), field->values, table->reads ? table->reads[i] : i);
-    if (!(weight >= 0) || isinf(weight))
-      return data_fail_call(context, "weigh(%s): a weight is 0 or more, and row %lld has %g",
-                            field->name, (long long)i, weight);
-    sampling->weights[i] = weight;
-    sampling->total += weight;
-  }
-  if (sampling->total > 0 && !isinf(sampling->total)) return 0;
-  return data_fail_call(context, "weigh(%s): the sum of the weights is %g", field->name,
-                        sampling->total);
+static DataLine line_of(DataTable *table) {
+  return table->source->parts ? table->source->parts(table) : (DataLine){1, table};
 }
 
-static int balance(const DataContext *context, nnc_data *data, const DataTable *table) {
-  const DataField *field;
-  DataSampling *sampling = open_sampling(context, data, table, &field);
+static int weigh(const DataContext *context, nnc_data *data, DataTable *table) {
+  const char *name;
+  DataLine line = line_of(table);
+  DataSampling *sampling = open_sampling(context, data, &name);
+  if (!sampling) return -1;
+  double *weights = sampling->weights = malloc((size_t)sampling->count * sizeof *weights);
+  if (!weights) return data_fail_memory(context, name, sampling->count * 8);
+  if (data_group_values(context, &line, name, weights) < 0) return -1;
+  for (int64_t i = 0; i < sampling->count; i++) {
+    if (!(weights[i] >= 0) || isinf(weights[i]))
+      return data_fail_call(context, "weigh(%s): a weight is 0 or more, and row %lld has %g", name,
+                            (long long)i, weights[i]);
+    sampling->total += weights[i];
+  }
+  if (sampling->total > 0 && !isinf(sampling->total)) return 0;
+  return data_fail_call(context, "weigh(%s): the sum of the weights is %g", name, sampling->total);
+}
+
+static int balance(const DataContext *context, nnc_data *data, DataTable *table) {
+  const char *name;
+  DataLine line = line_of(table);
+  DataSampling *sampling = open_sampling(context, data, &name);
   if (!sampling) return -1;
   int64_t count = sampling->count;
   uint32_t *groups = malloc((size_t)count * sizeof *groups);
   sampling->members = malloc((size_t)count * sizeof *sampling->members);
-  int64_t found = groups && sampling->members
-                      ? data_group_rows(context, field, table->reads, count, groups)
-                      : data_fail_memory(context, field->file, count * 8);
+  int64_t found = groups && sampling->members ? data_group_rows(context, &line, name, groups)
+                                              : data_fail_memory(context, name, count * 8);
   if (found > 0) sampling->starts = calloc((size_t)found + 2, sizeof *sampling->starts);
-  if (found > 0 && !sampling->starts) found = data_fail_memory(context, field->file, found * 8);
+  if (found > 0 && !sampling->starts) found = data_fail_memory(context, name, found * 8);
   sampling->group_count = found;
   /* starts[g + 1] counts up from the beginning of group g to its end. */
   for (int64_t i = 0; found > 0 && i < count; i++) sampling->starts[groups[i] + 2]++;

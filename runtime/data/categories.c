@@ -40,36 +40,51 @@ static void name_column(char *text, size_t size, const DataField *field, int64_t
   nnc_fitted_name(text, size, field->name, "categories", field->width == 1 ? -1 : column);
 }
 
-static int fit_column(const DataContext *context, const DataTable *table, const DataField *field,
-                      int64_t column, nnc_fitted *fitted) {
-  const nnc_dictionary *dictionary = &field->dictionaries[column];
-  const int32_t *codes = (const int32_t *)field->values;
-  bool *occurs = calloc((size_t)dictionary->count + 1, sizeof *occurs);
-  const char **words = malloc(((size_t)dictionary->count + 2) * sizeof *words);
-  int result = occurs && words ? 0 : data_fail_memory(context, "categories", dictionary->count * 9);
-  int32_t count = 0;
-  bool are_numbers = true, lacks_other = has_other(context);
-  if (result == 0) {
-    for (int64_t row = 0; row < table->rows; row++) {
-      int32_t code = codes[row * field->width + column];
-      if (code >= 0) occurs[code] = true;
+/* The words of a column that examples of the line have. */
+static int find_words(const DataContext *context, const DataLine *line, int index, int64_t column,
+                      nnc_dictionary *known) {
+  for (int t = 0; t < line->count; t++) {
+    const DataField *field = &line->tables[t].fields[index];
+    const int32_t *codes = (const int32_t *)field->values;
+    for (int64_t i = 0; i < line->tables[t].count; i++) {
+      int32_t code = codes[data_example_row(&line->tables[t], i) * field->width + column];
+      if (code < 0) continue;
+      const char *word = field->dictionaries[column].words[code];
+      if (nnc_dictionary_add(known, word, (int64_t)strlen(word), 0) < 0)
+        return data_fail_memory(context, "categories", known->count);
     }
-    for (int32_t i = 0; i < dictionary->count; i++) {
-      if (!occurs[i]) continue;
-      double number;
-      const char *word = words[count++] = dictionary->words[i];
-      are_numbers = are_numbers && data_parse_number(word, (int64_t)strlen(word), &number);
-      lacks_other = lacks_other && strcmp(word, other) != 0;
-    }
-    qsort(words, (size_t)count, sizeof *words, are_numbers ? compare_numbers : compare_text);
-    if (lacks_other) words[count++] = other;
-    char name[256];
-    name_column(name, sizeof name, field, column);
-    if (nnc_fitted_add_strings(fitted, name, count, words) < 0)
-      result = data_fail_memory(context, name, count);
   }
-  free(occurs);
+  return 0;
+}
+
+static int add_classes(const DataContext *context, const DataField *field, int64_t column,
+                       const nnc_dictionary *known, nnc_fitted *fitted) {
+  int32_t count = known->count;
+  bool are_numbers = true;
+  const char **words = malloc(((size_t)count + 1) * sizeof *words);
+  if (!words) return data_fail_memory(context, "categories", count * 8);
+  for (int32_t i = 0; i < count; i++) {
+    double number;
+    words[i] = known->words[i];
+    are_numbers = are_numbers && data_parse_number(words[i], (int64_t)strlen(words[i]), &number);
+  }
+  qsort(words, (size_t)count, sizeof *words, are_numbers ? compare_numbers : compare_text);
+  if (has_other(context) && nnc_dictionary_find(known, other, sizeof other - 1) < 0)
+    words[count++] = other;
+  char name[256];
+  name_column(name, sizeof name, field, column);
+  int result = nnc_fitted_add_strings(fitted, name, count, words);
   free(words);
+  return result < 0 ? data_fail_memory(context, name, count) : 0;
+}
+
+static int fit_column(const DataContext *context, const DataLine *line, int index, int64_t column,
+                      nnc_fitted *fitted) {
+  nnc_dictionary known = {0};
+  int result = find_words(context, line, index, column, &known);
+  if (result == 0)
+    result = add_classes(context, &line->tables[0].fields[index], column, &known, fitted);
+  nnc_dictionary_free(&known);
   return result;
 }
 
@@ -79,11 +94,13 @@ static int fail_kind(const DataContext *context, const DataField *field) {
                         field->name, nnc_dtype_name(field->dtype));
 }
 
-static int fit(const DataContext *context, const DataTable *table, const DataField *field,
-               nnc_fitted *fitted) {
-  if (!field->dictionaries) return fail_kind(context, field);
+static int fit(const DataContext *context, const DataLine *line, int index, nnc_fitted *fitted) {
+  const DataField *field = &line->tables[0].fields[index];
+  for (int t = 0; t < line->count; t++)
+    if (!line->tables[t].fields[index].dictionaries)
+      return fail_kind(context, &line->tables[t].fields[index]);
   for (int64_t column = 0; column < field->width; column++)
-    if (fit_column(context, table, field, column, fitted) < 0) return -1;
+    if (fit_column(context, line, index, column, fitted) < 0) return -1;
   return 0;
 }
 
@@ -129,18 +146,21 @@ static int apply_column(const DataContext *context, const DataTable *table, Data
     return data_fail_memory(context, "categories", dictionary->count * 4);
   }
   int result = 0;
-  for (int64_t row = 0; row < table->rows && result == 0; row++) {
-    int32_t *code = &codes[row * field->width + column], word = *code;
-    if (word < 0 && class_of[dictionary->count] >= 0) *code = class_of[dictionary->count];
-    else if (word < 0)
-      result = data_fail(context,
-                         "%s: %s: a value is missing; to make the missing text a class of its "
-                         "own, leave it out of csv's missing = [...]",
-                         field->file, field->name);
-    else if (class_of[word] < 0)
-      result =
-          fail_unknown(context, field, dictionary->lines[word], dictionary->words[word], classes);
-    else *code = class_of[word];
+  for (int64_t i = 0; i < table->count && result == 0; i++) {
+    int32_t word = codes[data_example_row(table, i) * field->width + column];
+    if (class_of[word < 0 ? dictionary->count : word] >= 0) continue;
+    result = word < 0
+                 ? data_fail(context,
+                             "%s: %s: a value is missing; to make the missing text a class of its "
+                             "own, leave it out of csv's missing = [...]",
+                             field->file, field->name)
+                 : fail_unknown(context, field, dictionary->lines[word], dictionary->words[word],
+                                classes);
+  }
+  for (int64_t row = 0; row < table->rows; row++) {
+    int32_t *code = &codes[row * field->width + column];
+    int32_t class = class_of[*code < 0 ? dictionary->count : *code];
+    *code = class < 0 ? 0 : class; /* of a row that is no example */
   }
   free(class_of);
   return result;

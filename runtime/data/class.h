@@ -14,6 +14,7 @@
 typedef struct DataContext DataContext; /* call.h */
 typedef struct DataField DataField;     /* table.h */
 typedef struct DataTable DataTable;
+typedef struct DataLine DataLine;
 typedef struct nnc_data nnc_data;
 
 struct nnc_source_class {
@@ -36,6 +37,8 @@ struct nnc_source_class {
   /* Whether a row that cannot be made is left out; NULL: it never is. */
   bool (*skips)(const DataTable *table);
   void (*close)(DataTable *table); /* frees table->state */
+  /* The tables whose examples follow each other as this table's; NULL: its own. */
+  DataLine (*parts)(const DataTable *table);
   /* What --cache says, for a source that decodes files; NULL: it does not. */
   int (*open_cache)(const char *text, char message[NNC_MESSAGE]);
   void (*advise)(const nnc_data *data, double wait, double seconds); /* advice.h; NULL: nothing */
@@ -57,12 +60,11 @@ struct nnc_stage_class {
   bool names_fields;
   bool reads_text; /* works on text columns */
   bool fills_missing;
-  int (*rows)(const DataContext *context, DataTable *table);
+  int (*rows)(const DataContext *context, const DataLine *line);
   /* Tells the source what to do with the pictures that it makes. */
   int (*picture)(const DataContext *context, DataTable *table);
-  /* Learns from the table's examples, under the name nnc_fitted_name. */
-  int (*fit)(const DataContext *context, const DataTable *table, const DataField *field,
-             nnc_fitted *fitted);
+  /* Learns from field number `field` of the line's examples, under the name nnc_fitted_name. */
+  int (*fit)(const DataContext *context, const DataLine *line, int field, nnc_fitted *fitted);
   /* Changes all rows of the field by what was learnt. */
   int (*apply)(const DataContext *context, DataTable *table, DataField *field,
                const nnc_fitted *fitted);
@@ -76,7 +78,7 @@ struct nnc_stage_class {
   int (*combine)(const DataContext *context, const nnc_pipeline **pipelines, nnc_data *data,
                  int first);
   /* When all tables are there: says how often training reads each example. */
-  int (*sample)(const DataContext *context, nnc_data *data, const DataTable *table);
+  int (*sample)(const DataContext *context, nnc_data *data, DataTable *table);
   const struct DataDiskClass *disk; /* the table's rows stay on disk */
 };
 

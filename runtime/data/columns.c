@@ -25,6 +25,19 @@ void data_each_block(const DataField *field, int64_t rows, void *state,
     }
 }
 
+void data_each_block_of_line(const DataLine *line, int field, void *state,
+                             void (*each)(void *state, int64_t column, int64_t count,
+                                          const double *values)) {
+  for (int t = 0; t < line->count; t++) {
+    const DataTable *table = &line->tables[t];
+    for (int64_t i = 0; i < table->count; i++) {
+      DataField one = table->fields[field]; /* the row */
+      one.values += data_example_row(table, i) * one.width * nnc_dtype_size(one.dtype);
+      data_each_block(&one, 1, state, each);
+    }
+  }
+}
+
 int data_field_to_float(const DataContext *context, DataField *field) {
   int dtype = nnc_dtype_size(field->dtype) >= 4 && field->dtype != NNC_F32 ? NNC_F64 : NNC_F32;
   if (field->input->dtype == NNC_F64) dtype = NNC_F64;

@@ -12,6 +12,10 @@ enum { DATA_BLOCK = NNC_BUFFER(1024, 3) }; /* values in a block */
 void data_each_block(const DataField *field, int64_t rows, void *state,
                      void (*each)(void *state, int64_t column, int64_t count,
                                   const double *values));
+/* The same of field number `field` of all examples of the line. */
+void data_each_block_of_line(const DataLine *line, int field, void *state,
+                             void (*each)(void *state, int64_t column, int64_t count,
+                                          const double *values));
 /* Makes the field f32 or f64, whichever holds its values; -1 with a message. */
 int data_field_to_float(const DataContext *context, DataField *field);
 /* x = a function of x and its column, for f32 and f64 fields. */

@@ -10,7 +10,7 @@
 
 static const char *const formals[] = {"number", "of", "seed", "by", "group", NULL};
 
-static int rows(const DataContext *context, DataTable *table) {
+static int rows(const DataContext *context, const DataLine *line) {
   double number = 0, of = 5, seed = 0;
   if (data_argument_number(context, formals, "number", 0, 999, &number) < 0 ||
       data_argument_number(context, formals, "of", 2, 1000, &of) < 0 ||
@@ -26,7 +26,7 @@ static int rows(const DataContext *context, DataTable *table) {
                    .first = number,
                    .second = of};
   data_part_fields(context, formals, &part);
-  return data_choose_part(context, table, &part);
+  return data_choose_part(context, line, &part);
 }
 
 const struct nnc_stage_class nnc_stage_fold = {

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dictionary.h"
 #include "core/number.h"
 #include "data/call.h"
 #include "os/assert.h"
 
-const DataField *data_group_field(const DataContext *context, const DataTable *table,
-                                  const char *name) {
+static const DataField *find_field(const DataContext *context, const DataTable *table,
+                                   const char *name) {
   const char *stage = context->call->function;
   for (int f = 0; f < table->field_count; f++) {
     const DataField *field = &table->fields[f];
@@ -27,6 +28,34 @@ const DataField *data_group_field(const DataContext *context, const DataTable *t
   return NULL;
 }
 
+/* The texts of several tables are numbered together, in `words`. */
+static double text_number(const DataField *field, double code, nnc_dictionary *words) {
+  const char *word = field->dictionaries[0].words[(int32_t)code];
+  return nnc_dictionary_add(words, word, (int64_t)strlen(word), 0);
+}
+
+int data_group_values(const DataContext *context, const DataLine *line, const char *name,
+                      double *values) {
+  nnc_dictionary words = {0};
+  int result = 0;
+  for (int t = 0; t < line->count && result == 0; t++) {
+    const DataTable *table = &line->tables[t];
+    const DataField *field = find_field(context, table, name);
+    if (!field) result = -1;
+    for (int64_t i = 0; i < table->count && result == 0; i++) {
+      double value =
+          nnc_number_get(data_value_type(field), field->values, table->order ? table->order[i] : i);
+      bool is_text = field->dictionaries != NULL;
+      if (is_text && value < 0) value = NAN;
+      else if (is_text && line->count > 1) value = text_number(field, value, &words);
+      if (value < 0 && is_text) result = data_fail_memory(context, name, words.count);
+      *values++ = value;
+    }
+  }
+  nnc_dictionary_free(&words);
+  return result;
+}
+
 typedef struct Keyed {
   double key;
   uint32_t group, index;
@@ -39,23 +68,25 @@ static int compare(const void *a, const void *b) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int64_t data_group_rows(const DataContext *context, const DataField *field, const uint32_t *order,
-                        int64_t count, uint32_t *groups) {
+int64_t data_group_rows(const DataContext *context, const DataLine *line, const char *name,
+                        uint32_t *groups) {
+  int64_t count = data_line_examples(line), group = -1;
   Keyed *keyed = malloc((size_t)count * sizeof *keyed + 1);
-  if (!keyed) return data_fail_memory(context, field->file, count * (int64_t)sizeof *keyed);
-  for (int64_t i = 0; i < count; i++) {
-    double value = nnc_number_get(data_value_type(field), field->values, order ? order[i] : i);
-    bool is_missing = isnan(value) || (field->dictionaries && value < 0);
-    keyed[i] = (Keyed){is_missing ? INFINITY : value, 0, (uint32_t)i};
-  }
-  qsort(keyed, (size_t)count, sizeof *keyed, compare);
-  int64_t group = -1;
-  for (int64_t i = 0; i < count; i++) {
-    if (i == 0 || keyed[i].key != keyed[i - 1].key) group++;
-    groups[keyed[i].index] = (uint32_t)group;
+  double *values = malloc((size_t)count * sizeof *values + 1);
+  int result = keyed && values ? data_group_values(context, line, name, values)
+                               : data_fail_memory(context, name, count * 24);
+  if (result == 0) {
+    for (int64_t i = 0; i < count; i++)
+      keyed[i] = (Keyed){isnan(values[i]) ? INFINITY : values[i], 0, (uint32_t)i};
+    qsort(keyed, (size_t)count, sizeof *keyed, compare);
+    for (int64_t i = 0; i < count; i++) {
+      if (i == 0 || keyed[i].key != keyed[i - 1].key) group++;
+      groups[keyed[i].index] = (uint32_t)group;
+    }
   }
   free(keyed);
-  return group + 1;
+  free(values);
+  return result < 0 ? -1 : group + 1;
 }
 
 /* Example i of the n of its group stands at (i + 1/2) / n of the whole. */

@@ -18,12 +18,10 @@ static int buckets_of(const DataContext *context, double *buckets) {
   return data_fail_call(context, "hash needs the argument 'buckets'");
 }
 
-static int fit(const DataContext *context, const DataTable *table, const DataField *field,
-               nnc_fitted *fitted) {
+static int fit(const DataContext *context, const DataLine *line, int index, nnc_fitted *fitted) {
   double buckets;
-  (void)table;
   if (buckets_of(context, &buckets) < 0) return -1;
-  return data_fit_numbers(context, field, "hash", 1, &buckets, fitted);
+  return data_fit_numbers(context, &line->tables[0].fields[index], "hash", 1, &buckets, fitted);
 }
 
 static int32_t bucket_of(const char *word, uint64_t buckets) {

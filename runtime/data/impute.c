@@ -34,22 +34,27 @@ static int compare(const void *a, const void *b) {
 }
 
 /* `sorted` can hold all rows; the mean of the two middle values when their number is even. */
-static double median(const DataField *field, int64_t rows, int64_t column, double *sorted) {
-  int64_t count = 0, size = nnc_dtype_size(field->dtype);
-  for (int64_t row = 0; row < rows; row++) {
-    nnc_load_doubles(field->dtype, field->values + (row * field->width + column) * size, 1,
-                     &sorted[count]);
-    count += !isnan(sorted[count]);
+static double median(const DataLine *line, int index, int64_t column, double *sorted) {
+  int64_t count = 0;
+  for (int t = 0; t < line->count; t++) {
+    const DataField *field = &line->tables[t].fields[index];
+    for (int64_t i = 0; i < line->tables[t].count; i++) {
+      int64_t row = data_example_row(&line->tables[t], i);
+      sorted[count] = nnc_number_get(field->dtype, field->values, row * field->width + column);
+      count += !isnan(sorted[count]);
+    }
   }
   qsort(sorted, (size_t)count, sizeof *sorted, compare);
   return count % 2 ? sorted[count / 2] : sorted[count / 2 - 1] / 2 + sorted[count / 2] / 2;
 }
 
-static int learn(const DataContext *context, const DataTable *table, const DataField *field,
-                 bool is_median, Columns *columns) {
-  data_each_block(field, table->rows, columns, add_values);
-  double *sorted = is_median ? malloc(((size_t)table->rows + 1) * sizeof *sorted) : NULL;
-  if (is_median && !sorted) return data_fail_memory(context, "impute", table->rows * 8);
+static int learn(const DataContext *context, const DataLine *line, int index, bool is_median,
+                 Columns *columns) {
+  const DataField *field = &line->tables[0].fields[index];
+  data_each_block_of_line(line, index, columns, add_values);
+  int64_t rows = data_line_examples(line);
+  double *sorted = is_median ? malloc(((size_t)rows + 1) * sizeof *sorted) : NULL;
+  if (is_median && !sorted) return data_fail_memory(context, "impute", rows * 8);
   int result = 0;
   for (int64_t k = 0; k < field->width && result == 0; k++) {
     if (columns->count[k] == 0)
@@ -59,14 +64,14 @@ static int learn(const DataContext *context, const DataTable *table, const DataF
                          field->file, field->name, (long long)k);
     else
       columns->sum[k] =
-          is_median ? median(field, table->rows, k, sorted) : columns->sum[k] / columns->count[k];
+          is_median ? median(line, index, k, sorted) : columns->sum[k] / columns->count[k];
   }
   free(sorted);
   return result;
 }
 
-static int fit(const DataContext *context, const DataTable *table, const DataField *field,
-               nnc_fitted *fitted) {
+static int fit(const DataContext *context, const DataLine *line, int index, nnc_fitted *fitted) {
+  const DataField *field = &line->tables[0].fields[index];
   const nnc_value *with = data_argument(context->call, formals, "with");
   bool is_median = with && with->kind == NNC_STRING && strcmp(with->string, "median") == 0;
   bool is_mean = !with || (with->kind == NNC_STRING && strcmp(with->string, "mean") == 0);
@@ -76,7 +81,7 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
   if (!block) return data_fail_memory(context, "impute", 16 * field->width);
   Columns columns = {block, block + field->width};
   int result = 0;
-  if (is_mean || is_median) result = learn(context, table, field, is_median, &columns);
+  if (is_mean || is_median) result = learn(context, line, index, is_median, &columns);
   else
     for (int64_t k = 0; k < field->width; k++) columns.sum[k] = with->number;
   if (result == 0) result = data_fit_numbers(context, field, "impute", field->width, block, fitted);

@@ -118,6 +118,11 @@ static void advise(const nnc_data *data, double wait, double seconds) {
   }
 }
 
+static DataLine parts_of(const DataTable *table) {
+  const Joint *joint = table->state;
+  return (DataLine){joint->count, joint->parts};
+}
+
 static void close_joint(DataTable *table) {
   Joint *joint = table->state;
   for (int p = 0; joint && p < joint->count; p++) data_table_free(&joint->parts[p]);
@@ -135,7 +140,8 @@ static const struct nnc_source_class joint_class = {.name = "concat",
                                                     .workers = workers,
                                                     .skips = skips,
                                                     .advise = advise,
-                                                    .close = close_joint};
+                                                    .close = close_joint,
+                                                    .parts = parts_of};
 
 /* --- joining ---------------------------------------------------------------------------------- */
 
@@ -203,18 +209,9 @@ static int take_parts(const DataContext *context, const nnc_pipeline **pipelines
   return 0;
 }
 
-static int count_parts(const nnc_data *data, int first) {
-  int count = 1;
-  const char *name = data->tables[first].fields[0].name;
-  while (first + count < data->table_count &&
-         strcmp(data->tables[first + count].fields[0].name, name) == 0)
-    count++;
-  return count;
-}
-
 static int combine(const DataContext *context, const nnc_pipeline **pipelines, nnc_data *data,
                    int first) {
-  int count = count_parts(data, first);
+  int count = data_line_at(data, first).count;
   DataTable *table = &data->tables[first];
   if (count == 1) return 0; /* in prediction the first source reads the files */
   Joint *joint = calloc(1, sizeof *joint);
@@ -244,7 +241,7 @@ static int combine(const DataContext *context, const nnc_pipeline **pipelines, n
 /* --- mixing ----------------------------------------------------------------------------------- */
 
 /* Of each source as many draws as its weight's share. Other lines of the set have the same weights. */
-static int sample(const DataContext *context, nnc_data *data, const DataTable *table) {
+static int sample(const DataContext *context, nnc_data *data, DataTable *table) {
   const nnc_value *weights = data_argument(context->call, formals, "weights");
   if (table->source != &joint_class || data->sampling) return 0;
   const Joint *joint = table->state;
@@ -255,9 +252,12 @@ static int sample(const DataContext *context, nnc_data *data, const DataTable *t
   if (!sampling || !sampling->weights) return data_fail_memory(context, "mix", data->count * 8);
   for (int p = 0; p < joint->count; p++) {
     int64_t count = joint->starts[p + 1] - joint->starts[p];
+    if (count == 0)
+      return data_fail_call(context, "source %d of mix has no rows (%s)", p + 1,
+                            joint->parts[p].fields[0].name);
     for (int64_t i = joint->starts[p]; i < joint->starts[p + 1]; i++)
       sampling->weights[i] = weights->items[p].number / (double)count;
-    sampling->total += count > 0 ? weights->items[p].number : 0;
+    sampling->total += weights->items[p].number;
   }
   size_t size = ((size_t)joint->count + 1) * sizeof *joint->starts;
   sampling->starts = malloc(size);

@@ -236,7 +236,7 @@ static int check_fields(const DataContext *context, const nnc_data *data, const 
   return 0;
 }
 
-static int add_stage(const DataContext *context, nnc_data *data, const DataTable *table,
+static int add_stage(const DataContext *context, nnc_data *data, DataTable *table,
                      MixingStage stage) {
   if (strcmp(data->name, "train") != 0)
     return data_fail_call(context, "%s stands in data train alone", context->call->function);
@@ -260,11 +260,11 @@ static int expect(const DataContext *context, DataTable *table) {
   return 0;
 }
 
-static int mixup(const DataContext *context, nnc_data *data, const DataTable *table) {
+static int mixup(const DataContext *context, nnc_data *data, DataTable *table) {
   return add_stage(context, data, table, (MixingStage){false, 0.2, 1});
 }
 
-static int cutmix(const DataContext *context, nnc_data *data, const DataTable *table) {
+static int cutmix(const DataContext *context, nnc_data *data, DataTable *table) {
   return add_stage(context, data, table, (MixingStage){true, 1, 1});
 }
 

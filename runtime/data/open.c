@@ -95,27 +95,32 @@ static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pi
   return 0;
 }
 
-static int choose_rows(Opening *opening, nnc_data *data, DataTable *table,
-                       const nnc_pipeline *pipeline) {
+static int ready_rows(Opening *opening, DataTable *table) {
   DataContext *context = &opening->context;
-  for (int c = 1; c < pipeline->call_count; c++) {
-    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
-    context->call = &pipeline->calls[c];
-    if (stage->rows && !opening->keeps_all_rows && stage->rows(context, table) < 0) return -1;
-    if (stage->option && stage->option(context, data) < 0) return -1;
-    if (stage->picture && stage->picture(context, table) < 0) return -1;
-  }
-  context->call = &pipeline->calls[0];
   if (table->source->ready && table->source->ready(context, table) < 0) return -1;
   if (data_table_compact(context, table) < 0) return -1;
   if (opening->set->order != NNC_ORDER_STREAMS || opening->keeps_all_rows) return 0;
   return data_table_order_lanes(context, table, context->model->batch);
 }
 
-static int apply_stage(Opening *opening, DataTable *table, DataField *field, const nnc_call *call) {
+/* `pipeline`: the line's first, whose stages are those of all. */
+static int choose_rows(Opening *opening, nnc_data *data, const DataLine *line,
+                       const nnc_pipeline *pipeline) {
   DataContext *context = &opening->context;
-  const struct nnc_stage_class *stage = call->stage;
-  context->call = call;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
+    context->call = &pipeline->calls[c];
+    if (stage->rows && !opening->keeps_all_rows && stage->rows(context, line) < 0) return -1;
+    if (stage->option && stage->option(context, data) < 0) return -1;
+    for (int t = 0; t < line->count && stage->picture; t++)
+      if (stage->picture(context, &line->tables[t]) < 0) return -1;
+  }
+  return 0;
+}
+
+static int check_stage(Opening *opening, const DataTable *table, const DataField *field) {
+  DataContext *context = &opening->context;
+  const struct nnc_stage_class *stage = context->call->stage;
   if (!field->batched)
     return data_fail_call(context, "%s(%s): the input %s has no axis of examples", stage->name,
                           field->name, field->name);
@@ -129,6 +134,16 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
   if (field->dictionaries && !stage->reads_text)
     return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
                           stage->name, field->name, field->name, field->name);
+  return 0;
+}
+
+static int apply_stage(Opening *opening, const DataLine *line, int index, const nnc_call *call) {
+  DataContext *context = &opening->context;
+  const struct nnc_stage_class *stage = call->stage;
+  const DataField *field = &line->tables[0].fields[index];
+  context->call = call;
+  for (int t = 0; t < line->count; t++)
+    if (check_stage(opening, &line->tables[t], &line->tables[t].fields[index]) < 0) return -1;
   char whole[256], column[256];
   nnc_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
   nnc_fitted_name(column, sizeof column, field->name, stage->name, 0);
@@ -138,21 +153,28 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
                             "%s of %s was never fitted: it takes its values from the "
                             "training set or a checkpoint",
                             stage->name, field->name);
-    if (stage->fit(context, table, field, context->learns) < 0) return -1;
+    if (stage->fit(context, line, index, context->learns) < 0) return -1;
   }
-  return stage->apply(context, table, field, context->fitted);
+  for (int t = 0; t < line->count; t++) {
+    DataTable *table = &line->tables[t];
+    if (stage->apply(context, table, &table->fields[index], context->fitted) < 0) return -1;
+  }
+  return 0;
 }
 
-static int change_values(Opening *opening, DataTable *table) {
-  for (int f = 0; f < table->field_count; f++) {
-    DataField *field = &table->fields[f];
-    const nnc_pipeline *train = data_value_stages(opening, field->name);
-    for (int c = 1; field->input && train && c < train->call_count; c++)
-      if (data_stage_meets(train->calls[c].stage, &train->calls[c], field) &&
-          apply_stage(opening, table, field, &train->calls[c]) < 0)
+static int change_values(Opening *opening, const DataLine *line) {
+  for (int f = 0; f < line->tables[0].field_count; f++) {
+    const DataField *first = &line->tables[0].fields[f];
+    const nnc_pipeline *train = data_value_stages(opening, first->name);
+    for (int c = 1; first->input && train && c < train->call_count; c++)
+      if (data_stage_meets(train->calls[c].stage, &train->calls[c], first) &&
+          apply_stage(opening, line, f, &train->calls[c]) < 0)
         return -1;
-    if (field->input && !field->is_made && convert_field(&opening->context, field, false) < 0)
-      return -1;
+    for (int t = 0; t < line->count; t++) {
+      DataField *field = &line->tables[t].fields[f];
+      if (field->input && !field->is_made && convert_field(&opening->context, field, false) < 0)
+        return -1;
+    }
   }
   return 0;
 }
@@ -250,23 +272,36 @@ static int sample(Opening *opening, nnc_data *data) {
   return 0;
 }
 
+/* *files: those of the command line that are left; NULL: there are none. */
+static int load_line(Opening *opening, nnc_data *data, int first, const char *const **files) {
+  DataContext *context = &opening->context;
+  DataLine line = data_line_at(data, first);
+  const nnc_pipeline **pipelines = opening->pipelines + first;
+  for (int t = 0; t < line.count; t++) {
+    const DataTable *table = &line.tables[t];
+    int count = files_wanted(data, table);
+    bool takes_many = *files && count > 0 && table->source->takes_many_files;
+    context->file_count = takes_many ? opening->file_count : count;
+    context->files = count > 0 ? *files : NULL;
+    if (load_table(opening, &line.tables[t], pipelines[t]) < 0) return -1;
+    if (*files) *files += context->file_count;
+  }
+  if (choose_rows(opening, data, &line, pipelines[0]) < 0) return -1;
+  for (int t = 0; t < line.count; t++) {
+    context->call = &pipelines[t]->calls[0];
+    if (ready_rows(opening, &line.tables[t]) < 0) return -1;
+  }
+  if (change_values(opening, &line) < 0) return -1;
+  for (int t = 0; t < line.count; t++)
+    if (finish_rows(opening, &line.tables[t], pipelines[t]) < 0) return -1;
+  return 0;
+}
+
 static int load_all(Opening *opening, nnc_data *data) {
   DataContext *context = &opening->context;
   const char *const *files = context->files;
-  for (int t = 0; t < data->table_count; t++) {
-    DataTable *table = &data->tables[t];
-    const nnc_pipeline *pipeline = opening->pipelines[t];
-    if (table->source->follow) continue;
-    int count = files_wanted(data, table);
-    bool takes_many = files && count > 0 && table->source->takes_many_files;
-    context->file_count = takes_many ? opening->file_count : count;
-    context->files = count > 0 ? files : NULL;
-    if (load_table(opening, table, pipeline) < 0 ||
-        choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0 ||
-        finish_rows(opening, table, pipeline) < 0)
-      return -1;
-    if (files) files += context->file_count;
-  }
+  for (int t = 0; t < data->table_count; t += data_line_at(data, t).count)
+    if (!data->tables[t].source->follow && load_line(opening, data, t, &files) < 0) return -1;
   context->files = NULL;
   for (int t = 0; t < data->table_count; t++)
     for (int c = 1; c < opening->pipelines[t]->call_count; c++) {
@@ -275,8 +310,10 @@ static int load_all(Opening *opening, nnc_data *data) {
       if (stage->combine && stage->combine(context, opening->pipelines, data, t) < 0) return -1;
     }
   if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
-  for (int t = 0; t < data->table_count; t++)
-    if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
+  for (int t = 0; t < data->table_count; t++) {
+    DataLine one = {1, &data->tables[t]};
+    if (one.tables->source->follow && change_values(opening, &one) < 0) return -1;
+  }
   if (sample(opening, data) < 0 || open_skipped(opening, data) < 0) return -1;
   return start_workers(opening, data);
 }

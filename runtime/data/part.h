@@ -13,9 +13,9 @@ typedef struct DataPart {
   const char *group;    /* a field of whose values each is in one part alone; NULL */
 } DataPart;
 
-/* What is chosen stays in its order. A bound is rounded to the same row in every set, so adjoining parts are
- * disjoint and together complete. */
-int data_choose_part(const DataContext *context, DataTable *table, const DataPart *part);
+/* Takes the part of each source of the line, of groups of all sources together. What is chosen stays in its order. A
+ * bound is rounded to the same row in every set, so adjoining parts are disjoint and together complete. */
+int data_choose_part(const DataContext *context, const DataLine *line, const DataPart *part);
 
 /* Fills the arguments `by` and `group`. */
 void data_part_fields(const DataContext *context, const char *const *formals, DataPart *part);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "data/class.h"
 #include "data/skipped.h"
@@ -24,5 +25,15 @@ struct nnc_data {
   struct DataMixing *mixing;     /* of what training mixes; NULL: of nothing */
   struct DataSampling *sampling; /* how often training reads an example; NULL: once an epoch */
 };
+
+/* The line whose first table is number `first`: lines of the same fields are the sources of one. */
+static inline DataLine data_line_at(const nnc_data *data, int first) {
+  DataLine line = {1, &data->tables[first]};
+  const char *name = line.tables[0].fields[0].name;
+  while (first + line.count < data->table_count &&
+         strcmp(line.tables[line.count].fields[0].name, name) == 0)
+    line.count++;
+  return line;
+}
 
 #endif

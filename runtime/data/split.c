@@ -8,7 +8,7 @@
 
 static const char *const formals[] = {"from", "to", "seed", "by", "group", NULL};
 
-static int rows(const DataContext *context, DataTable *table) {
+static int rows(const DataContext *context, const DataLine *line) {
   double seed = 0;
   DataPart part = {.to = 1};
   data_part_fields(context, formals, &part);
@@ -19,7 +19,7 @@ static int rows(const DataContext *context, DataTable *table) {
   part.seed = (uint64_t)seed;
   part.first = part.from;
   part.second = part.to;
-  return data_choose_part(context, table, &part);
+  return data_choose_part(context, line, &part);
 }
 
 const struct nnc_stage_class nnc_stage_split = {

@@ -41,8 +41,8 @@ static void add_squares(void *state, int64_t column, int64_t count, const double
   }
 }
 
-static int fit(const DataContext *context, const DataTable *table, const DataField *field,
-               nnc_fitted *fitted) {
+static int fit(const DataContext *context, const DataLine *line, int index, nnc_fitted *fitted) {
+  const DataField *field = &line->tables[0].fields[index];
   int64_t width = field->width;
   double *block = calloc((size_t)(5 * width), sizeof *block);
   if (!block) return data_fail_memory(context, "standardize", 40 * width);
@@ -51,10 +51,10 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
     moments.least[k] = INFINITY;
     moments.most[k] = -INFINITY;
   }
-  data_each_block(field, table->rows, &moments, add_values);
+  data_each_block_of_line(line, index, &moments, add_values);
   for (int64_t k = 0; k < width; k++)
     if (moments.count[k] > 0) moments.mean[k] /= moments.count[k];
-  data_each_block(field, table->rows, &moments, add_squares);
+  data_each_block_of_line(line, index, &moments, add_squares);
   int result = 0;
   for (int64_t k = 0; k < width; k++) {
     bool is_constant = !(moments.least[k] < moments.most[k]);

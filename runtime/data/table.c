@@ -93,6 +93,12 @@ int data_field_store_row(const DataContext *context, const DataField *field, con
   return 0;
 }
 
+int64_t data_line_examples(const DataLine *line) {
+  int64_t count = 0;
+  for (int t = 0; t < line->count; t++) count += line->tables[t].count;
+  return count;
+}
+
 void data_field_free_text(DataField *field) {
   for (int64_t k = 0; field->dictionaries && k < field->width; k++)
     nnc_dictionary_free(&field->dictionaries[k]);

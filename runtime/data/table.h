@@ -7,7 +7,7 @@
  *   source->load       fields in the files' types; text columns as codes into a dictionary; or a
  *                      state from which rows are made when they are read (pictures, tasks)
  *   stage->rows        split, shuffle: choose and order the rows (DataTable.order)
- *   stage->fit, apply  standardize, impute, categories: change values
+ *   stage->fit, apply  standardize, impute, categories: change values; fitted to all sources of a line
  *   open.c        converts to the input's type what would not widen exactly in a batch */
 #ifndef NNC_DATA_TABLE_H
 #define NNC_DATA_TABLE_H
@@ -77,6 +77,19 @@ typedef struct DataTable {
   DataMake *make;        /* makes them; NULL: nobody does */
   struct PictureRows *pictures; /* what happens to the first field's pictures; NULL: nothing */
 } DataTable;
+
+/* A row of example i, so that each of the examples has one: those that are not chosen may still lie between. */
+static inline int64_t data_example_row(const DataTable *table, int64_t i) {
+  return table->keeps_rows && table->order ? table->order[i] : i;
+}
+
+/* The tables of one line of a set: one for each of its sources, with the same fields. */
+typedef struct DataLine {
+  int count;
+  DataTable *tables;
+} DataLine;
+
+int64_t data_line_examples(const DataLine *line);
 
 /* The type of the values in memory. */
 static inline int data_value_type(const DataField *field) {

@@ -44,16 +44,23 @@ static int expect(const DataContext *context, DataTable *table) {
   return 0;
 }
 
-static int rows(const DataContext *context, DataTable *table) {
-  Window window;
-  if (get_window(context, &window) < 0) return -1;
-  int64_t first = (int64_t)floor(window.from * (double)table->count);
-  int64_t end = (int64_t)floor(window.to * (double)table->count);
+static int choose_part(const DataContext *context, const Window *window, DataTable *table) {
+  int64_t first = (int64_t)floor(window->from * (double)table->count);
+  int64_t end = (int64_t)floor(window->to * (double)table->count);
   if (first == 0 && end == table->count) return 0;
   if (table->order) return data_fail_call(context, "window needs rows in the order of their file");
   if (data_table_need_order(context, table) < 0) return -1;
   memmove(table->order, table->order + first, (size_t)(end - first) * sizeof *table->order);
   table->count = end - first;
+  return 0;
+}
+
+/* Of each source. */
+static int rows(const DataContext *context, const DataLine *line) {
+  Window window;
+  if (get_window(context, &window) < 0) return -1;
+  for (int t = 0; t < line->count; t++)
+    if (choose_part(context, &window, &line->tables[t]) < 0) return -1;
   return 0;
 }
 

@@ -239,8 +239,6 @@ for line, pattern in (
         ('x, y = mix(npy("x.npy", "y.npy"), npy("a.npy", "b.npy"), weights = [1])', "'weights' is a list of numbers above 0, one for each of the 2 sources"),
         ('x, y = mix(npy("x.npy", "y.npy"), npy("a.npy", "b.npy"), weights = [1, 0])', "'weights' is a list of numbers above 0"),
         ('x = concat(npy("x.npy"), npy("z.npy")); y = npy("y.npy")', "'x' and 'y' are matched row by row, so they must be of as many sources, joined alike"),
-        ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")) | standardize(y)', "'standardize' learns from one source; 'concat' has several"),
-        ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")) | balance(y)', "'balance' looks at one source; 'concat' has several"),
         ('x, y = concat(npy("x.npy", "y.npy"), csv("a.csv")) | random_flip', "'random_flip' acts on pictures, which 'csv' does not give"),
         ('x, y = concat(npy("x.npy", "y.npy"), concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")))', "unknown source 'concat'"),
         ('x, y = concat(npy("x.npy", "y.npy"), npy("a.npy", "b.npy")); order = streams', "order = streams goes through one source, 'concat' has several"),

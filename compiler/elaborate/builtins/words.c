@@ -339,7 +339,8 @@ const Builtin builtins_words[] = {
            "Files in the format of MNIST, one a field: [n, ...]."
            " Example: data test { image, label = idx(\"images\", \"labels\") }"),
     SOURCE("concat", "concat(source, source, ...)",
-           "The rows of the sources, one after the other; stages act on each."
+           "The rows of the sources, one after the other; stages act on all of them, and learn "
+           "from all together."
            " Example: data predict { x = concat(npy(\"x.npy\"), csv(\"x.csv\")) }"),
     SOURCE("mix", "mix(source, source, ..., weights = [...])",
            "In data train: the rows of the sources, of each so many in an epoch as the weights say."

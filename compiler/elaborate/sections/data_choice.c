@@ -118,15 +118,18 @@ static void check_window(Elaborator *e, const DataSet *set, const DataPipeline *
 
 void data_check_choices(Elaborator *e, const DataSet *set) {
   const DataCall *first = NULL;
+  int errors = 0; /* before the line, whose mistakes are told once */
   for (int p = 0; p < set->pipeline_count; p++) {
     const DataPipeline *pipeline = &set->pipelines[p];
-    if (!data_follows_part(set, p)) data_check_mixtures(e, set, pipeline);
-    for (int c = 1; c < pipeline->call_count; c++) {
+    bool is_first = !data_follows_part(set, p); /* all sources of a line have its stages */
+    if (is_first) errors = e->errors;
+    if (is_first) data_check_mixtures(e, set, pipeline);
+    for (int c = 1; c < pipeline->call_count && (is_first || e->errors == errors); c++) {
       const DataCall *call = &pipeline->calls[c];
       const DataArgument *by = data_find_argument(call, samples(call) ? "field" : "by");
       if (is_call(call, "fold")) check_fold(e, call);
       if (is_call(call, "window")) check_window(e, set, pipeline, call);
-      if (samples(call)) check_sampling(e, set, call, &first);
+      if (samples(call) && is_first) check_sampling(e, set, call, &first);
       const DataArgument *group = data_find_argument(call, "group");
       if (by) check_field(e, pipeline, call, by->value.string);
       if (group) check_field(e, pipeline, call, group->value.string);

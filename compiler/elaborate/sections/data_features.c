@@ -133,7 +133,9 @@ static void visit_set(Elaborator *e, const DataSet *train, const DataSet *set, c
     for (int c = 1; c < pipeline->call_count; c++) {
       DataCall *call = &pipeline->calls[c];
       if (strcmp(call->function, "standardize") != 0) continue;
-      if (!is_nameless(call)) {
+      if (data_follows_part(set, i)) { /* all sources of a line have its stages */
+        *call = set->pipelines[i - 1].calls[c];
+      } else if (!is_nameless(call)) {
         if (set != train) check_named(e, train, pipeline, call);
       } else if (set == train) {
         name_in_training(e, pipeline, call, needed, reach);

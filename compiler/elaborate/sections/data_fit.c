@@ -211,13 +211,14 @@ static void check_stages(Elaborator *e, const DataSet *train, const DataSet *set
   for (int i = 0; i < set->pipeline_count; i++) {
     const DataPipeline *pipeline = &set->pipelines[i];
     if (pipeline->call_count == 0) continue;
-    for (int c = 1; c < pipeline->call_count; c++)
+    bool is_first = !data_follows_part(set, i); /* all sources of a line have its stages */
+    for (int c = 1; c < pipeline->call_count && is_first; c++)
       for (int f = 0; f < pipeline->field_count && learns(&pipeline->calls[c]); f++) {
         if (!data_call_names_field(&pipeline->calls[c], pipeline->fields[f])) continue;
         check_learning(e, pipeline, c, pipeline->fields[f]);
         if (set != train) data_check_repeated(e, train, &pipeline->calls[c], pipeline->fields[f]);
       }
-    check_on_disk(e, train, pipeline);
+    if (is_first) check_on_disk(e, train, pipeline);
     if (set == train) continue;
     for (int f = 0; f < pipeline->field_count; f++)
       if (module_find_input(e->module, pipeline->fields[f]))

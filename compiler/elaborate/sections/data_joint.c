@@ -88,18 +88,17 @@ static bool read_joint(Elaborator *e, const AstExpr *joint, int count, DataCall 
   return fits;
 }
 
-/* What is learnt of one source would not be of the others. */
+/* How often training reads an example is said once. */
 static bool check_stages(Elaborator *e, const DataPipeline *pipeline, const DataCall *joint) {
-  for (int c = 1; c < pipeline->call_count; c++) {
+  for (int c = 1; c < pipeline->call_count && is_mix(joint->function); c++) {
     const DataCall *call = &pipeline->calls[c];
-    bool learns = data_acts_on(call->function) & (GIVES_NUMBERS | GIVES_TEXT);
-    bool samples = !strcmp(call->function, "balance") || !strcmp(call->function, "weigh");
-    if (!learns && !samples) continue;
-    Diagnostic *d = report_error(e, call->span,
-                                 learns ? "'%s' learns from one source; '%s' has several"
-                                        : "'%s' looks at one source; '%s' has several",
-                                 call->function, joint->function);
-    diag_note(d, joint->span, "the sources");
+    if (strcmp(call->function, "balance") != 0 && strcmp(call->function, "weigh") != 0) continue;
+    Diagnostic *d =
+        report_error(e, call->span, "'%s' and 'mix' both say how often training reads an example",
+                     call->function);
+    diag_note(d, joint->span, "mix");
+    diag_help(d, "concat(...) | %s(...) reads the rows of all sources as the field says",
+              call->function);
     return false;
   }
   return true;

@@ -58,6 +58,7 @@ typedef struct Pair {
   const DataSet *a, *b; /* a stands before b in the file */
   Span a_at, b_at;      /* of the lines */
   bool trains;          /* one of them is the training set */
+  bool reads_alike;     /* the two lines have the same sources, in the same order */
 } Pair;
 
 static Diagnostic *report(Elaborator *e, const Pair *pair, const Part *x, const Part *y,
@@ -70,12 +71,16 @@ static Diagnostic *report(Elaborator *e, const Pair *pair, const Part *x, const 
   return d;
 }
 
+/* Groups are those of all sources of a line. */
+static bool parts_alike(const Pair *pair, const char *group) { return !group || pair->reads_alike; }
+
 /* The two parts differ, or are the last choices of both lines. True when they share rows and that is
  * told: other lines of the two sets would say the same again. */
 static bool judge(Elaborator *e, const Pair *pair, Part x, Part y) {
   if (is_whole(&x) && is_whole(&y)) return false;
   bool is_one_whole = is_whole(&x) || is_whole(&y);
-  bool is_alike = x.seed == y.seed && x.by == y.by && x.group == y.group;
+  bool is_alike =
+      x.seed == y.seed && x.by == y.by && x.group == y.group && parts_alike(pair, x.group);
   if (!is_one_whole && !is_alike) {
     Diagnostic *d = report(e, pair, &x, &y, pair->trains,
                            "have parts of different permutations of one source: rows are in both");
@@ -126,7 +131,7 @@ static bool compare_choices(Elaborator *e, const Pair *pair, const DataPipeline 
   for (;;) {
     int before_i = i, before_k = k;
     const DataCall *x = data_next_choice(a, &i), *y = data_next_choice(b, &k);
-    if (x && data_same_choice(x, y)) {
+    if (x && data_same_choice(x, y) && parts_alike(pair, field_of(x, "group"))) {
       if (is_split(x)) last_x = make_part(x), last_y = make_part(y);
       continue;
     }
@@ -168,10 +173,25 @@ static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, cons
   return compare_choices(e, pair, a, b);
 }
 
+/* Whether lines p and q, of which each may be one of several sources of a line, have the same sources. */
+static bool reads_alike(const DataSet *a, int p, const DataSet *b, int q) {
+  while (data_follows_part(a, p) && data_follows_part(b, q)) p--, q--;
+  for (;; p++, q++) {
+    bool more = p + 1 < a->pipeline_count && data_follows_part(a, p + 1);
+    bool has_more = q + 1 < b->pipeline_count && data_follows_part(b, q + 1);
+    bool are_good = a->pipelines[p].call_count > 0 && b->pipelines[q].call_count > 0;
+    if (are_good && !reads_same(&a->pipelines[p].calls[0], &b->pipelines[q].calls[0])) return false;
+    if (more != has_more) return false;
+    if (!more) return true;
+  }
+}
+
 static void compare_sets(Elaborator *e, Pair *pair) {
   for (int p = 0; p < pair->a->pipeline_count; p++)
-    for (int q = 0; q < pair->b->pipeline_count; q++)
+    for (int q = 0; q < pair->b->pipeline_count; q++) {
+      pair->reads_alike = reads_alike(pair->a, p, pair->b, q);
       if (compare_lines(e, pair, &pair->a->pipelines[p], &pair->b->pipelines[q])) return;
+    }
 }
 
 static bool is_set(const DataSet *set, const char *name) { return !strcmp(set->name, name); }
