@@ -19,6 +19,7 @@ enum Kind {
   KIND_FLAG,
   KIND_COUNT,
   KIND_TEXT,
+  KIND_INIT,
   KIND_SEED,
   KIND_RESUME,
   KIND_YES,
@@ -29,17 +30,17 @@ enum Kind {
 /* Short texts are in the table itself: a pointer to one takes more than the text. */
 typedef struct Option {
   char name[16];
-  char letter; /* 0: none */
-  int kind;
-  size_t offset;     /* of the field in nnc_options */
-  unsigned commands; /* bits of those that know it */
-  int64_t least;     /* KIND_COUNT */
-  char value[8];     /* its name in the help; "": it takes none */
+  char letter;       /* 0: none */
+  uint8_t kind;      /* enum Kind */
+  uint16_t offset;   /* of the field in nnc_options */
+  uint16_t commands; /* bits of those that know it */
+  uint8_t least;     /* KIND_COUNT */
+  char value[9];     /* its name in the help; "": it takes none */
   const char *help;
 } Option;
 
 #define FIELD(field) offsetof(nnc_options, field)
-enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
+enum { ALL = UINT16_MAX, TIMES = NNC_BENCH | NNC_PROFILE };
 enum { TRAINS = NNC_TRAIN | NNC_SWEEP };
 enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_STEP | NNC_REPORT | TIMES };
 enum { NNC_MAX_DEVICE = 1023 };
@@ -65,9 +66,9 @@ static const Option options_table[] = {
      "whether the GPU keeps the training data where they fit (default: yes)"},
     {"group", 0, KIND_COUNT, FIELD(group), TRAINS | NNC_BENCH, 1, "N",
      "small steps that go to the GPU together, at most (default: as many as take 2 ms)"},
-    {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
+    {"init", 'i', KIND_INIT, FIELD(init), LOADS, 0, "FILE",
      "start from the tensors of FILE that fit (eval, predict, export, report: the checkpoint to "
-     "use)"},
+     "use); given again, later files go first"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), TRAINS, 0, "[FILE]",
      "continue a checkpoint (default: the one in --out; sweep: the runs that are not done)"},
     {"schedule", 0, KIND_COUNT, FIELD(schedule), TRAINS, 1, "N",
@@ -260,6 +261,15 @@ static int store_number(const Option *option, const char *value, double *field) 
   return NNC_EXIT_OK;
 }
 
+static int add_init(nnc_options *options, const char *value) {
+  if (options->init_count == NNC_MOST_INITS) {
+    nnc_error("--init: at most %d files", NNC_MOST_INITS);
+    return NNC_EXIT_USAGE;
+  }
+  options->init[options->init_count++] = value;
+  return NNC_EXIT_OK;
+}
+
 static int store(Parse *parse, int index, const char *value) {
   const Option *option = &options_table[index];
   char *field = (char *)parse->options + option->offset;
@@ -269,6 +279,7 @@ static int store(Parse *parse, int index, const char *value) {
     *(bool *)field = true;
     return NNC_EXIT_OK;
   }
+  if (option->kind == KIND_INIT) return add_init(parse->options, value);
   if (option->kind == KIND_TEXT || option->kind == KIND_RESUME) {
     *(const char **)field = value;
     return NNC_EXIT_OK;
@@ -285,8 +296,8 @@ static int store(Parse *parse, int index, const char *value) {
   if (option->kind == KIND_COUNT)
     is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
   if (!is_good) {
-    nnc_error("--%s wants a whole number of at least %lld, not '%s'", option->name,
-              (long long)option->least, value);
+    nnc_error("--%s wants a whole number of at least %d, not '%s'", option->name, option->least,
+              value);
     return NNC_EXIT_USAGE;
   }
   *(uint64_t *)field = number;
@@ -438,9 +449,10 @@ static int check(const Parse *parse) {
     nnc_error("--epochs and --steps contradict each other; give one");
     return NNC_EXIT_USAGE;
   }
-  if (options->resume && (options->init || options->has_seed)) {
+  bool has_init = options->init_count > 0 && !(command->bit & NNC_SWEEP);
+  if (options->resume && (has_init || options->has_seed)) {
     nnc_error("--resume continues a run as it was: --%s cannot stand beside it",
-              options->init ? "init" : "seed");
+              has_init ? "init" : "seed");
     return NNC_EXIT_USAGE;
   }
   if (options->resume && nnc_settings_give_seed(&options->settings)) {
@@ -452,7 +464,7 @@ static int check(const Parse *parse) {
     nnc_error("sweep: --resume takes no file: each run goes on with its own checkpoint");
     return NNC_EXIT_USAGE;
   }
-  if (options->best && options->init) {
+  if (options->best && options->init_count > 0) {
     nnc_error("--best and --init each name a checkpoint; give one");
     return NNC_EXIT_USAGE;
   }

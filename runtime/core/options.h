@@ -9,6 +9,7 @@
 #include "os/exit.h"
 
 enum {
+  NNC_MOST_INITS = 16,    /* files of --init */
   NNC_MOST_KEPT = 1000,   /* checkpoints beside the newest */
   NNC_MOST_WRONG = 100000 /* examples that eval lists */
 };
@@ -45,9 +46,11 @@ typedef struct nnc_interval {
 
 struct nnc_options {
   const nnc_command *command;
-  const char *data, *out, *init, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt,
-      *stop, *only, *npy, *png, *cache; /* NULL: not given */
-  const char *resume;                   /* "": the default checkpoint; NULL: no --resume */
+  const char *data, *out, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt, *stop,
+      *only, *npy, *png, *cache; /* NULL: not given */
+  const char *init[NNC_MOST_INITS];
+  int init_count;
+  const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
       jobs, patience, keep, wrong, batch, top, length, top_k; /* -1: not given; yes is 1 */
   double temperature, top_p;

@@ -20,6 +20,7 @@
 #include "os/assert.h"
 #include "os/buffer.h"
 #include "os/message.h"
+#include "train/init_files.h"
 #include "train/source_change.h"
 
 enum { PIECE = NNC_BUFFER(1 << 16, 8) }; /* of a tensor, on its way */
@@ -193,13 +194,13 @@ static bool fits(const nnc_stored *stored, const nnc_tensor *tensor, bool exactl
 }
 
 bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
-                           bool exactly) {
+                           const char *where, bool exactly) {
   char wanted[NNC_SHAPE_TEXT], found[NNC_STORED_TEXT];
   nnc_tensor_type_text(wanted, tensor->dtype, tensor->rank, tensor->dim);
   if (stored && fits(stored, tensor, exactly)) return false;
-  if (!stored) snprintf(text, 512, "missing in the file, the program has %s", wanted);
+  if (!stored) snprintf(text, 512, "missing in %s, the program has %s", where, wanted);
   else
-    snprintf(text, 512, "%s in the file, %s in the program", nnc_stored_type_text(found, stored),
+    snprintf(text, 512, "%s in %s, %s in the program", nnc_stored_type_text(found, stored), where,
              wanted);
   return true;
 }
@@ -210,34 +211,35 @@ bool nnc_checkpoint_knows(const nnc_model *model, const char *name) {
   return false;
 }
 
-static int count_differences(const nnc_session *session, const nnc_safetensors *file,
+static int count_differences(const nnc_session *session, const nnc_init_files *files,
                              unsigned kinds, bool strict) {
   const nnc_model *model = session->model;
+  const nnc_safetensors *file = files->files[0], *from;
+  const char *path = files->count > 1 ? "what the files of --init have" : file->path;
   char text[512];
   int count = 0;
   for (int i = 0; i < model->variable_count; i++) {
     const nnc_tensor *tensor = &model->variables[i].tensor;
     if (!is_wanted(&model->variables[i], kinds)) continue;
-    if (nnc_checkpoint_misfit(text, tensor, nnc_safetensors_find(file, tensor->name), strict))
-      difference(&count, file->path, tensor->name, text);
+    const nnc_stored *stored = nnc_init_files_find(files, tensor->name, &from);
+    if (nnc_checkpoint_misfit(text, tensor, stored, nnc_init_files_call(files, from), strict))
+      difference(&count, path, tensor->name, text);
   }
   for (int i = 0; strict && i < file->count; i++)
     if (!nnc_checkpoint_knows(model, file->tensors[i].name))
-      difference(&count, file->path, file->tensors[i].name, "in the file, unknown to the program");
+      difference(&count, path, file->tensors[i].name, "in the file, unknown to the program");
   if (count > MOST_SHOWN) nnc_error("  ... and %d more", count - MOST_SHOWN);
   return count;
 }
 
 /* --- Loading -------------------------------------------------------------------------------- */
 
-nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
-                                     bool strict) {
-  nnc_safetensors *file = nnc_safetensors_open(path);
-  if (file && count_differences(session, file, kinds, strict) > 0) {
-    nnc_safetensors_close(file);
-    return NULL;
-  }
-  return file;
+nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path) {
+  nnc_init_files files;
+  if (!nnc_init_files_open(&files, 1, &path)) return NULL;
+  if (count_differences(session, &files, NNC_EVERYTHING, true) == 0) return files.files[0];
+  nnc_init_files_close(&files);
+  return NULL;
 }
 
 /* A tensor of another type: read beside, converted, copied. */
@@ -284,14 +286,19 @@ bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
   return take_pieces(session, file, stored, tensor);
 }
 
-bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds) {
+static bool read_kinds(nnc_session *session, const nnc_init_files *files, unsigned kinds) {
   for (int i = 0; i < session->model->variable_count; i++) {
     const nnc_variable *variable = &session->model->variables[i];
+    const nnc_safetensors *file;
     if (!is_wanted(variable, kinds)) continue;
-    const nnc_stored *stored = nnc_safetensors_find(file, variable->tensor.name);
+    const nnc_stored *stored = nnc_init_files_find(files, variable->tensor.name, &file);
     if (!nnc_checkpoint_take(session, file, stored, &variable->tensor)) return false;
   }
   return true;
+}
+
+bool nnc_checkpoint_read(nnc_session *session, nnc_safetensors *file) {
+  return read_kinds(session, &(nnc_init_files){1, {file}}, NNC_EVERYTHING);
 }
 
 bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file) {
@@ -350,8 +357,7 @@ static bool bad_metadata(const nnc_safetensors *file, const char *key, const cha
 }
 
 /* False when it is no number of steps; none is there in a program whose schedules need none. */
-static bool read_schedule(const nnc_safetensors *file, nnc_position *position) {
-  const char *text = nnc_safetensors_metadata(file, "schedule");
+static bool read_schedule(const char *text, nnc_position *position) {
   char *end = NULL;
   position->schedule_steps = 0;
   if (!text) return true;
@@ -374,8 +380,8 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
-  if (!read_schedule(file, position))
-    return bad_metadata(file, "schedule", nnc_safetensors_metadata(file, "schedule"));
+  const char *schedule = nnc_safetensors_metadata(file, "schedule");
+  if (!read_schedule(schedule, position)) return bad_metadata(file, "schedule", schedule);
   warn_of_changes(session, file);
   if (!nnc_session_take_options(session, nnc_safetensors_metadata(file, "options"), file->path))
     return false;
@@ -427,30 +433,46 @@ static bool load_initials(nnc_session *session) {
   return nnc_session_read_initials(session);
 }
 
-bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
-  const char *path = session->options->init ? session->options->init : session->checkpoint;
-  if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {
-    *position = (nnc_position){.steps_per_epoch = 1};
-    nnc_session_initialize(session);
-    return !session->model->train.run ? load_initials(session) : no_checkpoint(session, path);
-  }
-  nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_WEIGHTS, false);
-  if (!file) return false;
-  if (!nnc_session_take_options(session, nnc_safetensors_metadata(file, "options"), path)) {
-    nnc_safetensors_close(file);
-    return false;
-  }
-  nnc_session_initialize(session);
-  const char *place = nnc_safetensors_metadata(file, "position");
+/* Where the training of the files stood; the beginning when none says. */
+static void take_position(const nnc_init_files *files, nnc_position *position) {
+  const char *path, *place = nnc_init_files_metadata(files, "position", &path);
   if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
-  if (!read_schedule(file, position)) position->schedule_steps = 0;
-  const char *seed = nnc_safetensors_metadata(file, "seed");
+  if (!read_schedule(nnc_init_files_metadata(files, "schedule", &path), position))
+    position->schedule_steps = 0;
+}
+
+static bool load_files(nnc_session *session, const nnc_init_files *files, nnc_position *position) {
+  const char *path, *options = nnc_init_files_metadata(files, "options", &path);
+  if (count_differences(session, files, NNC_WEIGHTS, false) > 0 ||
+      !nnc_session_take_options(session, options, path))
+    return false;
+  nnc_session_initialize(session);
+  take_position(files, position);
+  const char *seed = nnc_init_files_metadata(files, "seed", &path);
   bool has_seed = session->options->has_seed || nnc_settings_give_seed(&session->settings);
   if (seed && !has_seed) session->seed = strtoull(seed, NULL, 10);
-  const char *plateaus = nnc_safetensors_metadata(file, "plateaus");
+  const char *plateaus = nnc_init_files_metadata(files, "plateaus", &path);
   if (plateaus) nnc_plateaus_parse(&session->plateaus, plateaus);
-  bool good =
-      nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
-  nnc_safetensors_close(file);
+  if (!read_kinds(session, files, NNC_WEIGHTS)) return false;
+  for (int i = 0; i < files->count; i++) /* values of a later one replace those of the same name */
+    if (!nnc_checkpoint_fitted(session, files->files[i])) return false;
+  return files->count == 1 || nnc_init_files_tell(files, session->model, NULL);
+}
+
+bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
+  const nnc_options *options = session->options;
+  bool is_given = options->init_count > 0;
+  const char *own = session->checkpoint;
+  nnc_init_files files;
+  if (!is_given && access(own, F_OK) != 0 && errno == ENOENT) {
+    *position = (nnc_position){.steps_per_epoch = 1};
+    nnc_session_initialize(session);
+    return !session->model->train.run ? load_initials(session) : no_checkpoint(session, own);
+  }
+  if (!nnc_init_files_open(&files, is_given ? options->init_count : 1,
+                           is_given ? options->init : &own))
+    return false;
+  bool good = load_files(session, &files, position);
+  nnc_init_files_close(&files);
   return good;
 }

@@ -32,13 +32,12 @@ bool nnc_checkpoint_save(const nnc_session *session, const char *path, const cha
 /* Whether a file of these kinds of variables has this one; with --only its path matches, too. */
 bool nnc_checkpoint_has(const nnc_session *session, int variable, unsigned kinds);
 
-/* Opens and checks it: the kinds of variables must be there with their shapes, and, with `strict`,
- * with exactly their types and nothing else.  NULL after a message that lists the differences. */
-nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
-                                     bool strict);
+/* Opens a checkpoint of this program and checks it: all variables must be there with exactly their types and shapes, and
+ * nothing else.  NULL after a message that lists the differences. */
+nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path);
 
-/* Reads those variables into the model. */
-bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds);
+/* Reads all of its variables into the model. */
+bool nnc_checkpoint_read(nnc_session *session, nnc_safetensors *file);
 
 /* Reads the fitted values; none are there in a file of another program. */
 bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file);
@@ -53,10 +52,10 @@ int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *positi
 /* The step of a checkpoint; -1 when the file does not say, or after a message. */
 int64_t nnc_checkpoint_step(const char *path);
 
-/* What keeps a variable from being read; false when nothing does.  Unless `exactly`, the type may be
- * another of the same sort: floats, or whole numbers and truth values. */
+/* What keeps a variable from being read from `where`, "the file"; false when nothing does.  Unless `exactly`, the
+ * type may be another of the same sort: floats, or whole numbers and truth values. */
 bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
-                           bool exactly);
+                           const char *where, bool exactly);
 /* Whether a variable has its initial value by load(). */
 bool nnc_checkpoint_has_initial(const nnc_model *model, int variable);
 /* Whether a variable of this name exists. */
@@ -65,12 +64,12 @@ bool nnc_checkpoint_knows(const nnc_model *model, const char *name);
 bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
                          const nnc_stored *stored, const nnc_tensor *tensor);
 
-/* --init (checkpoint_init.c): reads the layers that fit and lists the rest; false after a message,
- * when none does or something frozen is not among them. */
-bool nnc_checkpoint_init(nnc_session *session, const char *path);
+/* The files of --init, if there are any (checkpoint_init.c): reads the layers that fit and lists the rest; false
+ * after a message, when none of a file does or something frozen is not among them. */
+bool nnc_checkpoint_init(nnc_session *session);
 
-/* eval, predict, export: initializes, and takes the weights of --init or of the default checkpoint, its fitted values,
- * and where its training stood (step 0 when the file does not say). */
+/* eval, predict, export: initializes, and takes the weights of the files of --init or of the default checkpoint, its
+ * fitted values, and where its training stood (step 0 when the file does not say). */
 bool nnc_checkpoint_load(nnc_session *session, nnc_position *position);
 
 #endif

@@ -74,7 +74,8 @@ static bool read_run(Writer *writer, const char *folder) {
                          .last = checkpoint_at(writer->last),
                          .put_more = put_text,
                          .context = writer};
-  if (writer->history.count > 0 || report->last.path || report->best.path || writer->options->init)
+  if (writer->history.count > 0 || report->last.path || report->best.path ||
+      writer->options->init_count > 0)
     return true;
   nnc_error(
       "there is no run in %s: neither a log nor a checkpoint; train first, or name its folder "
@@ -161,7 +162,7 @@ static bool put_computed(Writer *writer, nnc_session *session) {
   const nnc_report *report = &writer->report;
   const char *set = choose_set(model);
   nnc_position position = {0};
-  bool has_checkpoint = report->last.path || report->best.path || session->options->init;
+  bool has_checkpoint = report->last.path || report->best.path || session->options->init_count > 0;
   if (has_checkpoint) {
     if (!nnc_checkpoint_load(session, &position)) return false;
     nnc_session_host(session, position.step > 0 ? position.step : 1, position.epoch,
@@ -192,7 +193,7 @@ static bool report_run(Writer *writer, const char *folder) {
       !read_run(writer, folder))
     return false;
   writer->evaluating = *writer->options;
-  writer->evaluating.best = writer->report.best.path && !writer->options->init;
+  writer->evaluating.best = writer->report.best.path && writer->options->init_count == 0;
   writer->evaluating.per_class = true;
   writer->evaluating.calibration = true;
   writer->evaluating.wrong = WRONG;

@@ -138,8 +138,7 @@ static bool take_steps(nnc_session *session) {
     return false;
   }
   Feeder feeder = {session, nnc_safetensors_open(options->inputs)};
-  bool good = feeder.file && nnc_session_read_initials(session) &&
-              (!options->init || nnc_checkpoint_init(session, options->init)) &&
+  bool good = feeder.file && nnc_session_read_initials(session) && nnc_checkpoint_init(session) &&
               run_steps(&feeder, options->steps >= 0 ? options->steps : 1);
   nnc_safetensors_close(feeder.file);
   return good &&

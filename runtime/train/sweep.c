@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/device.h"
+#include "core/json.h"
 #include "core/session.h"
 #include "os/clock.h"
 #include "os/cpus.h"
@@ -64,10 +65,13 @@ static char *make_mark(const nnc_options *options) {
   fprintf(file, "{\"program\":\"%016" PRIx64 "\",\"seed\":", hash(nnc_the_model.source));
   if (options->has_seed) fprintf(file, "\"%" PRIu64 "\"", options->seed);
   else fputs("null", file);
-  fprintf(file,
-          ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"schedule\":%" PRId64 ",\"init\":%s,",
-          options->epochs, options->steps, options->schedule, options->init ? "true" : "false");
-  fputs("\"options\":", file);
+  fprintf(file, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"schedule\":%" PRId64 ",\"init\":[",
+          options->epochs, options->steps, options->schedule);
+  for (int i = 0; i < options->init_count; i++) {
+    if (i > 0) fputc(',', file);
+    nnc_json_put_string(file, options->init[i]);
+  }
+  fputs("],\"options\":", file);
   nnc_settings_put(file, &options->settings);
   fputs("}\n", file);
   if (fclose(file) == 0) return text;
@@ -114,7 +118,10 @@ static bool start(Sweep *sweep, Run *run) {
     return true;
   }
   run->options.resume = goes_on ? "" : NULL;
-  if (goes_on) run->options.has_seed = false; /* the checkpoint has it */
+  if (goes_on) { /* the checkpoint has them */
+    run->options.has_seed = false;
+    run->options.init_count = 0;
+  }
   if (unlink(run->mark_path) != 0 && errno != ENOENT && errno != ENOTDIR) {
     nnc_error_system("remove", run->mark_path);
     return false;

@@ -245,7 +245,7 @@ static bool choose_keep(Trainer *trainer) {
 static nnc_safetensors *open_resumed(Trainer *trainer) {
   nnc_session *session = trainer->session;
   const char *path = resume_path(trainer);
-  nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_EVERYTHING, true);
+  nnc_safetensors *file = nnc_checkpoint_open(session, path);
   if (!file) return NULL;
   if (nnc_checkpoint_resume(session, file, &trainer->position, &trainer->tally) &&
       nnc_checkpoint_fitted(session, file))
@@ -254,12 +254,11 @@ static nnc_safetensors *open_resumed(Trainer *trainer) {
   return NULL;
 }
 
-static bool load_weights(Trainer *trainer, const nnc_safetensors *resumed) {
+static bool load_weights(Trainer *trainer, nnc_safetensors *resumed) {
   nnc_session *session = trainer->session;
   nnc_session_initialize(session);
-  if (resumed) return nnc_checkpoint_read(session, resumed, NNC_EVERYTHING);
-  if (!nnc_session_read_initials(session)) return false;
-  return !trainer->options->init || nnc_checkpoint_init(session, trainer->options->init);
+  if (resumed) return nnc_checkpoint_read(session, resumed);
+  return nnc_session_read_initials(session) && nnc_checkpoint_init(session);
 }
 
 static bool open_tallies(Trainer *trainer) {
@@ -299,7 +298,7 @@ static bool choose_saves(Trainer *trainer) {
   return true;
 }
 
-static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
+static bool open_rest(Trainer *trainer, nnc_safetensors *resumed) {
   return open_data(trainer) && open_unseen(trainer) && find_length(trainer) &&
          (trainer->total_steps == 0 ||
           nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
@@ -341,7 +340,7 @@ static void warn_of_drawn(const Trainer *trainer) {
   const nnc_model *model = trainer->model;
   const char *first = NULL;
   int count = 0;
-  if (trainer->options->init || trainer->options->resume) return;
+  if (trainer->options->init_count > 0 || trainer->options->resume) return;
   for (int i = 0; i < model->variable_count; i++) {
     if (!keeps_drawn(model, i)) continue;
     if (count++ == 0) first = model->variables[i].tensor.name;
@@ -392,7 +391,7 @@ bool nnc_trainer_return(Trainer *trainer) {
   const char *path = is_saved                   ? session->checkpoint
                      : trainer->options->resume ? resume_path(trainer)
                                                 : NULL;
-  nnc_safetensors *file = path ? nnc_checkpoint_open(session, path, NNC_EVERYTHING, true) : NULL;
+  nnc_safetensors *file = path ? nnc_checkpoint_open(session, path) : NULL;
   if (path && !file) return false;
   trainer->position = trainer->begin.position;
   nnc_message_quiet(true); /* what is loaded was told when the run began */

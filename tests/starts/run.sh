@@ -153,6 +153,52 @@ sed 's/linear(x, 3, /linear(x, 3, init = load("weights.safetensors", "in.w"), /;
 check_status "what load() does not set" 1 "'in.b' is frozen, and this file does not set it" ./loads --init none.safetensors --out no.run
 if ./loads --init none.safetensors --out no.run 2>&1 | grep -q "'in.w'"; then fail "what load() sets is refused"; else ok; fi
 
+# ---- --init of several files: each tensor is of the last that has it ----
+check "another run" ./net --seed 9 --out other9.run
+check "its head" ./net export --out other9.run --only 'head.*' head.safetensors
+python3 "$stored" edit weights.safetensors trunk.safetensors head.w= head.b=
+python3 "$stored" edit head.safetensors bias.safetensors head.w=
+python3 "$stored" edit head.safetensors turned.safetensors head.w=head.b head.b=head.w
+said=$(./net --init trunk.safetensors --init head.safetensors --epochs 0 --out both.run 2>&1)
+has "the first of two files" "$said" 'loaded 7 tensors of trunk.safetensors: in, norm, seen$'
+has "the second of two files" "$said" 'loaded 2 tensors of head.safetensors: head$'
+both=both.run/checkpoint.safetensors
+trunk_of() { values "$1" in.w in.b norm.gamma norm.beta norm.running_mean norm.running_var seen; }
+same "the trunk of one file" "$(trunk_of $both)" "$(trunk_of weights.safetensors)"
+same "the head of another" "$(values $both head.w head.b)" "$(values head.safetensors head.w head.b)"
+check "a later file goes first" ./net --init weights.safetensors --init head.safetensors --epochs 0 --out later.run
+same "what a later file has" "$(trunk_of later.run/checkpoint.safetensors; values later.run/checkpoint.safetensors head.w head.b)" \
+  "$(trunk_of $both; values $both head.w head.b)"
+check_status "a file that gives nothing" 1 'head.safetensors: none of its 2 tensors fits this program and is missing in the files of --init after it' \
+  ./net --init head.safetensors --init weights.safetensors --epochs 0 --out no.run
+said=$(./net --init weights.safetensors --init bias.safetensors --epochs 0 --out mixed.run 2>&1)
+has "half a layer of each" "$said" 'loaded 1 tensor of bias.safetensors: head$'
+same "half a layer of each" "$(values mixed.run/checkpoint.safetensors head.w head.b)" \
+  "$(values weights.safetensors head.w; values bias.safetensors head.b)"
+check_status "a later file that does not fit" 0 'not loaded: head: w: F32\[1\] in turned.safetensors, f32\[3, 1\] in the program; b: F32\[3, 1\] in turned' \
+  bash -c './net --init trunk.safetensors --init turned.safetensors --epochs 0 --out no.run; true'
+check_status "frozen, and in neither" 1 "'norm.gamma' is frozen, and these files do not set it" \
+  ./fixed --init half.safetensors --init bias.safetensors --out no.run
+for command in "predict --format csv x.csv" "eval train --json"; do
+  same "$command of two files" "$(./net $command --init trunk.safetensors --init head.safetensors -q)" "$(./net $command --init $both -q)"
+done
+said=$(./net export joined.safetensors --init trunk.safetensors --init head.safetensors 2>&1)
+has "an export tells, too" "$said" 'loaded 2 tensors of head.safetensors: head$'
+same "an export of two files" "$(trunk_of joined.safetensors; values joined.safetensors head.w head.b)" "$(trunk_of $both; values $both head.w head.b)"
+check_status "what neither has" 1 'what the files of --init have does not fit this program' ./net eval --init trunk.safetensors --init bias.safetensors
+check_status "what neither has, by name" 1 'head.w: missing in the files, the program has f32' ./net eval --init trunk.safetensors --init bias.safetensors
+check_status "too many files" 2 'init: at most 16 files' ./net $(for i in {1..17}; do echo --init weights.safetensors; done)
+check_status "one cannot be read" 1 'cannot open absent.safetensors' ./net --init weights.safetensors --init absent.safetensors
+# Fitted values are those of the last file that has them.
+python3 "$stored" edit $stored_scores bare.safetensors loss.b=
+same "the scores of the first file" "$(./scores eval test -q --json --init $stored_scores --init bare.safetensors)" "$(./scores eval test -q --json)"
+# A sweep that goes on gives the files to the runs that have no checkpoint yet.
+sweeps() { ./net sweep --seed 1..3 --init trunk.safetensors --init head.safetensors --epochs 2 --jobs 1 -q --out swept "$@"; }
+check "a sweep from files" sweeps --json
+cp swept/seed=2/checkpoint.safetensors whole2.safetensors; rm -r swept/seed=2
+check "it goes on" sweeps --resume --json
+check "the run that was missing" cmp whole2.safetensors swept/seed=2/checkpoint.safetensors
+
 # ---- a run in parts: its schedules end where those of the whole run do ----
 sed 's/optimizer = adam, epochs = 2/optimizer = adam(lr = cosine(0.1, warmup = 1 epochs)), epochs = 6/' net.net >annealed.net
 sed 's/optimizer = adam, epochs = 2/optimizer = adam(lr = exponential(0.1, 0.9, 2)), epochs = 6/' net.net >steady.net
