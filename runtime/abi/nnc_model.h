@@ -258,6 +258,10 @@ extern const struct nnc_detection_class nnc_detections;
 struct nnc_result_writer;
 extern const struct nnc_result_writer nnc_result_pictures;
 
+/* Reads vocabularies of other programs (data/tokenizer.h): linked only where the model names it. */
+struct nnc_tokenizer_class;
+extern const struct nnc_tokenizer_class nnc_tokenizer;
+
 typedef struct nnc_model {
   int abi;            /* NNC_MODEL_ABI */
   const char *name;   /* "mnist" */
@@ -287,6 +291,7 @@ typedef struct nnc_model {
   /* reads the tokens of one example, and gives the logits of what follows each of them, or the last */
   nnc_entry generate;
   int (*generate_text)(const struct nnc_options *options); /* NULL: there is no such entry */
+  const struct nnc_tokenizer_class *tokenizer;             /* NULL: no source names a vocabulary */
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
   int index_place_count; /* 0: indices are not checked */
@@ -340,7 +345,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 20 };
+enum { NNC_MODEL_ABI = 21 };
 
 extern nnc_model nnc_the_model;
 

@@ -1,5 +1,5 @@
-/* Source `text(file, length, stride = length, from = 0, to = 1, unit = "character")`: a text as one
- * stream of class numbers.
+/* Source `text(file, length, stride = length, from = 0, to = 1, unit = "character", vocabulary)`: a
+ * text as one stream of class numbers.
  *
  *     character   code points of UTF-8
  *     byte        the bytes themselves, 0 to 255: no vocabulary
@@ -7,7 +7,9 @@
  *                 models of T. Mikolov et al., "Recurrent neural network based language model",
  *                 2010)
  *
- * The vocabulary is that of the whole training file, sorted; it is a fitted value like the classes
+ * A `vocabulary` is one of files, and says itself what its tokens are (tokenizer.h).
+ *
+ * Else the vocabulary is that of the whole training file, sorted; it is a fitted value like the classes
  * of a `categories` stage.  What does not occur in it is an error, or <unk> where that is a
  * word. */
 #include <stdlib.h>
@@ -21,12 +23,14 @@
 #include "data/class.h"
 #include "data/file.h"
 #include "data/table.h"
+#include "data/tokenizer.h"
 #include "data/windows.h"
 #include "os/assert.h"
 #include "nnc_data.h"
 #include "os/printable.h"
 
-static const char *const formals[] = {"file", "length", "stride", "from", "to", "unit", NULL};
+static const char *const formals[] = {"file", "length", "stride",     "from",
+                                      "to",   "unit",   "vocabulary", NULL};
 
 static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
 
@@ -153,7 +157,7 @@ static int find_classes(const DataContext *context, const Units *units,
   return 0;
 }
 
-/* The classes as a stream, in the shortest type that holds them. */
+/* The classes as a stream, in the shortest type that holds them; without `class_of` the codes are classes. */
 static int store_classes(const DataContext *context, const Units *units, const int32_t *class_of,
                          int64_t classes, DataStream *stream) {
   stream->dtype = classes <= 256 ? NNC_U8 : classes <= 65536 ? NNC_U16 : NNC_I32;
@@ -163,7 +167,7 @@ static int store_classes(const DataContext *context, const Units *units, const i
   void *values = stream->values = malloc((size_t)bytes + 1);
   if (!values) return data_fail_memory(context, units->name, bytes);
   for (int64_t i = 0; i < units->count; i++) {
-    int32_t class = class_of[units->codes[i]];
+    int32_t class = class_of ? class_of[units->codes[i]] : units->codes[i];
     if (stream->dtype == NNC_U8) ((uint8_t *)values)[i] = (uint8_t) class;
     else if (stream->dtype == NNC_U16) ((uint16_t *)values)[i] = (uint16_t) class;
     else ((int32_t *)values)[i] = class;
@@ -186,6 +190,27 @@ static int code_units(const DataContext *context, const DataTable *table, Units 
   result = find_classes(context, units, vocabulary, class_of);
   if (result == 0) result = store_classes(context, units, class_of, vocabulary->count, stream);
   free(class_of);
+  return result;
+}
+
+/* By the vocabulary that the call names. */
+static int code_tokens(const DataContext *context, const DataTable *table, Units *units,
+                       DataStream *stream) {
+  const struct nnc_tokenizer_class *class = context->model->tokenizer;
+  const char **fields = calloc((size_t)table->field_count + 1, sizeof *fields);
+  if (!fields) return data_fail_memory(context, units->name, table->field_count * 8);
+  for (int f = 0; f < table->field_count; f++) fields[f] = table->fields[f].name;
+  nnc_bpe *bpe = class->open(context, table->field_count, fields);
+  free(fields);
+  if (!bpe) return -1;
+  nnc_bpe_ids ids = {0};
+  char what[NNC_MESSAGE];
+  int result = class->encode(bpe, units->text, units->size, &ids, what) ? 0 : -1;
+  units->codes = ids.ids;
+  units->count = ids.count;
+  if (result < 0) data_fail(context, "%s: %.800s", units->name, what);
+  else result = store_classes(context, units, NULL, class->count(bpe), stream);
+  class->close(bpe);
   return result;
 }
 
@@ -215,7 +240,8 @@ static int load(const DataContext *context, DataTable *table) {
     stream = (DataStream){.values = text, .dtype = NNC_U8, .count = units.size, .most = 255};
     text = NULL;
   } else if (result == 0) {
-    result = code_units(context, table, &units, &stream);
+    bool is_named = data_vocabulary(context->call) != NULL;
+    result = (is_named ? code_tokens : code_units)(context, table, &units, &stream);
   }
   free(text);
   free(units.codes);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/fitted.h"
+#include "core/options.h"
+#include "data/tokenizer.h"
 #include "os/message.h"
 #include "os/printable.h"
 
@@ -13,21 +15,22 @@ static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
 
 /* ---- what the program says ---- */
 
-/* The source of a field in some data set, training's if it has it; NULL: none. */
-static const nnc_call *find_source(const nnc_model *model, const char *field) {
-  const nnc_call *found = NULL;
+/* The line of a field in some data set, training's if it has it; NULL: none. */
+static const nnc_pipeline *find_line(const nnc_model *model, const char *field) {
+  const nnc_pipeline *found = NULL;
   for (int s = 0; s < model->data_set_count; s++)
     for (int p = 0; p < model->data_sets[s].pipeline_count; p++) {
       const nnc_pipeline *pipeline = &model->data_sets[s].pipelines[p];
       for (int f = 0; f < pipeline->field_count; f++) {
         if (strcmp(pipeline->fields[f], field) != 0 || pipeline->call_count == 0) continue;
-        if (!found || strcmp(model->data_sets[s].name, "train") == 0) found = &pipeline->calls[0];
+        if (!found || strcmp(model->data_sets[s].name, "train") == 0) found = pipeline;
       }
     }
   return found;
 }
 
 static enum nnc_unit_of_text unit_of(const nnc_call *source) {
+  if (source && data_vocabulary(source)) return NNC_UNIT_TOKENS;
   if (!source || strcmp(source->function, "text") != 0) return NNC_UNIT_NUMBERS;
   for (int i = 0; i < source->argument_count; i++) {
     const nnc_argument *argument = &source->arguments[i];
@@ -38,10 +41,27 @@ static enum nnc_unit_of_text unit_of(const nnc_call *source) {
   return NNC_UNIT_CHARACTERS;
 }
 
+static bool open_tokens(nnc_vocabulary *vocabulary, const nnc_session *session,
+                        const nnc_pipeline *line) {
+  char message[NNC_MESSAGE];
+  DataContext context = {.model = session->model,
+                         .directory = session->options->data,
+                         .call = &line->calls[0],
+                         .fitted = &session->fitted,
+                         .message = message};
+  vocabulary->tokenizer = session->model->tokenizer;
+  vocabulary->bpe = vocabulary->tokenizer->open(&context, line->field_count, line->fields);
+  if (vocabulary->bpe) vocabulary->count = vocabulary->tokenizer->count(vocabulary->bpe);
+  else nnc_error("%s", message);
+  return vocabulary->bpe != NULL;
+}
+
 bool nnc_vocabulary_open(nnc_vocabulary *vocabulary, const nnc_session *session,
                          const char *field) {
   const nnc_fitted_value *words = nnc_fitted_class_names(&session->fitted, field);
-  *vocabulary = (nnc_vocabulary){.unit = unit_of(find_source(session->model, field))};
+  const nnc_pipeline *line = find_line(session->model, field);
+  *vocabulary = (nnc_vocabulary){.unit = unit_of(line ? &line->calls[0] : NULL)};
+  if (vocabulary->unit == NNC_UNIT_TOKENS) return open_tokens(vocabulary, session, line);
   if (vocabulary->unit == NNC_UNIT_BYTES) vocabulary->count = 256;
   if (vocabulary->unit == NNC_UNIT_BYTES || vocabulary->unit == NNC_UNIT_NUMBERS) return true;
   if (!words || !words->strings) {
@@ -54,7 +74,10 @@ bool nnc_vocabulary_open(nnc_vocabulary *vocabulary, const nnc_session *session,
   return true;
 }
 
-void nnc_vocabulary_close(nnc_vocabulary *vocabulary) { *vocabulary = (nnc_vocabulary){0}; }
+void nnc_vocabulary_close(nnc_vocabulary *vocabulary) {
+  if (vocabulary->bpe) vocabulary->tokenizer->close(vocabulary->bpe);
+  *vocabulary = (nnc_vocabulary){0};
+}
 
 /* ---- from text ---- */
 
@@ -101,10 +124,28 @@ static int64_t token_at(const nnc_vocabulary *vocabulary, const char *text, size
   return -1;
 }
 
+/* All tokens of a text at once: they are cut by its whole. */
+static int64_t *read_tokens(const nnc_vocabulary *vocabulary, const char *text, int64_t more,
+                            int64_t *count) {
+  nnc_bpe_ids ids = {0};
+  char message[NNC_MESSAGE];
+  int64_t *tokens = NULL, room;
+  if (!vocabulary->tokenizer->encode(vocabulary->bpe, text, (int64_t)strlen(text), &ids, message))
+    nnc_error("--prompt: %s", message);
+  else if (__builtin_add_overflow(ids.count, more, &room) || room > INT64_MAX / 16 ||
+           !(tokens = malloc(((size_t)room + 1) * sizeof *tokens)))
+    nnc_error("cannot allocate %lld tokens", (long long)more);
+  for (int64_t i = 0; tokens && i < ids.count; i++) tokens[i] = ids.ids[i];
+  *count = ids.count;
+  free(ids.ids);
+  return tokens;
+}
+
 int64_t *nnc_vocabulary_read(const nnc_vocabulary *vocabulary, const char *text, int64_t more,
                              int64_t *count) {
   int64_t *tokens = NULL, bytes;
   *count = 0;
+  if (vocabulary->unit == NNC_UNIT_TOKENS) return read_tokens(vocabulary, text, more, count);
   if (!__builtin_add_overflow((int64_t)strlen(text), more, &bytes) && bytes < INT64_MAX / 16)
     tokens = malloc(((size_t)bytes + 1) * sizeof *tokens);
   if (!tokens) nnc_error("cannot allocate %lld tokens", (long long)more);
@@ -137,6 +178,8 @@ const char *nnc_vocabulary_text(const nnc_vocabulary *vocabulary, int64_t token,
     *length = 1;
     return buffer;
   }
+  if (vocabulary->unit == NNC_UNIT_TOKENS)
+    return vocabulary->tokenizer->bytes(vocabulary->bpe, token, length);
   if (vocabulary->unit == NNC_UNIT_NUMBERS) {
     *length = (size_t)snprintf(buffer, NNC_VOCABULARY_TEXT, "%lld", (long long)token);
     return buffer;

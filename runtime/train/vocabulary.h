@@ -8,13 +8,16 @@ enum nnc_unit_of_text {
   NNC_UNIT_CHARACTERS,
   NNC_UNIT_BYTES,
   NNC_UNIT_WORDS,
+  NNC_UNIT_TOKENS, /* of a vocabulary that the source names */
   NNC_UNIT_NUMBERS /* of a tokenizer: tokens are written as their numbers */
 };
 
 typedef struct nnc_vocabulary {
   enum nnc_unit_of_text unit;
-  int64_t count; /* 0: any number */
-  char **words;  /* by class; NULL: bytes or numbers */
+  int64_t count;                               /* 0: any number */
+  char **words;                                /* by class; NULL: bytes, tokens or numbers */
+  const struct nnc_tokenizer_class *tokenizer; /* of tokens; */
+  struct nnc_bpe *bpe;                         /* the vocabulary's own */
 } nnc_vocabulary;
 
 enum { NNC_VOCABULARY_TEXT = 24 };

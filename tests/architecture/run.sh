@@ -86,10 +86,11 @@ runtime_allowed() {
     core)    echo "abi os core" ;;
     cuda)    echo "abi os core cuda" ;;
     cuda_abi) echo "abi cuda_abi" ;;
-    data)    echo "abi os core data" ;;
+    text)    echo "abi os core text" ;;
+    data)    echo "abi os core text data" ;;
     report)  echo "abi os core report" ;;
-    profile) echo "abi os core data report profile" ;;
-    train)   echo "abi os core data report profile train" ;;
+    profile) echo "abi os core text data report profile" ;;
+    train)   echo "abi os core text data report profile train" ;;
     *)       echo "unknown" ;;
   esac
 }

@@ -499,6 +499,19 @@ static bool predicts_pictures(const Module *module) {
   return false;
 }
 
+/* Whether a source names a vocabulary of files. */
+static bool names_vocabulary(const Module *module) {
+  for (int s = 0; s < module->data_sets.count; s++) {
+    const DataSet *set = &module->data_sets.items[s];
+    for (int p = 0; p < set->pipeline_count; p++) {
+      const DataCall *source = &set->pipelines[p].calls[0];
+      for (int i = 0; i < source->argument_count; i++)
+        if (strcmp(source->arguments[i].name, "vocabulary") == 0) return true;
+    }
+  }
+  return false;
+}
+
 static void emit_saves(Code *code, const RunConfig *run) {
   const struct {
     const char *name;
@@ -523,6 +536,7 @@ static void emit_parts(Emitter *emitter) {
     ranks_boxes = ranks_boxes || ranked_percent(rankings.items[i]) >= 0;
   if (ranks_boxes) code_line(code, ".detections = &nnc_detections,");
   if (module->entries[ENTRY_GENERATE]) code_line(code, ".generate_text = nnc_generate_text,");
+  if (names_vocabulary(module)) code_line(code, ".tokenizer = &nnc_tokenizer,");
   if (emitter->options->has_report) code_line(code, ".report = &nnc_report_writer,");
   if (predicts_pictures(module)) code_line(code, ".pictures = &nnc_result_pictures,");
 }

@@ -371,10 +371,12 @@ const Builtin builtins_words[] = {
            "classes [n], and of CIFAR-100 their groups [n]."
            " Example: data train { picture, label = cifar(\"data_batch_1.bin\", "
            "\"data_batch_2.bin\") }"),
-    SOURCE("text", "text(file, length, stride = length, from = 0, to = 1, unit = \"character\")",
-           "Windows of `length` over a text, each unit (character, byte, word) a class number; a "
-           "second field is the same one later.  [n, length]"
-           " Example: data val { word, next = text(\"input.txt\", length = 64, from = 0.9) }"),
+    SOURCE(
+        "text",
+        "text(file, length, stride = length, from = 0, to = 1, unit = \"character\", vocabulary)",
+        "Windows of `length` over a text, each unit (character, byte, word, or token of the "
+        "vocabulary's file) a class number; a second field is the same one later.  [n, length]"
+        " Example: data val { word, next = text(\"input.txt\", length = 64, from = 0.9) }"),
     SOURCE("token_stream",
            "token_stream(file, length, stride = length, from = 0, to = 1, type = \"u16\")",
            "Windows over the token ids of a binary file, as of text; type \"u16\" or \"u32\"."

@@ -184,5 +184,6 @@ void data_check(Elaborator *e) {
     data_check_joints(e, set);
   }
   data_check_fit(e, train);
+  data_check_vocabularies(e, train);
   data_check_overlap(e);
 }

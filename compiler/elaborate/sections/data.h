@@ -39,6 +39,8 @@ void data_check_joints(Elaborator *e, const DataSet *set);
 
 /* What a set may hold: `files` in predict alone and once, rows for those that follow them. */
 void data_check_sources(Elaborator *e, const DataSet *set);
+/* A field has one vocabulary in all sets. */
+void data_check_vocabularies(Elaborator *e, const DataSet *train);
 /* Whether the values of `counter` and `constant` fit the inputs. */
 void data_check_values(Elaborator *e, const DataSet *set);
 

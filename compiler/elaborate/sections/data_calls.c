@@ -87,7 +87,8 @@ static const DataWord sources[] = {
      {1, 3, "a picture, its class and, of CIFAR-100, its group"}},
     {"text",
      {WINDOWS,
-      {"unit", STRING, 0, 0, {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""}},
+      {"unit", STRING, 0, 0, {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""},
+      ANY("vocabulary", STRING | LIST)},
      {1, 2, "a window and what follows it"}},
     {"token_stream",
      {WINDOWS, {"type", STRING, 0, 0, {"u16", "u32"}, "\"u16\" or \"u32\""}},
@@ -436,6 +437,22 @@ static bool check_arrays(Elaborator *e, const DataPipeline *pipeline, const Data
       pipeline->field_count, pipeline->field_count == 1 ? "" : "s");
 }
 
+/* One file, or two; what its tokens are it says itself. */
+static bool check_vocabulary(Elaborator *e, const DataCall *call) {
+  const DataArgument *files = data_find_argument(call, "vocabulary");
+  if (!files) return true;
+  bool is_pair = files->value.kind == DATA_LIST && files->value.count == 2 &&
+                 files->value.items[0].kind == DATA_STRING &&
+                 files->value.items[1].kind == DATA_STRING;
+  if (!is_pair && files->value.kind != DATA_STRING)
+    return report_failure(e, call->span,
+                          "'vocabulary' is a file in quotes, \"tokenizer.json\", or a list of two, "
+                          "[\"vocab.json\", \"merges.txt\"]");
+  if (!data_find_argument(call, "unit")) return true;
+  return report_failure(
+      e, call->span, "'unit' does not stand beside 'vocabulary', which says what its tokens are");
+}
+
 /* What replaces a missing value is a value itself. */
 static bool check_replacement(Elaborator *e, const DataCall *call) {
   double with = data_argument_number(call, "with", 0);
@@ -488,7 +505,7 @@ static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCa
   return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call, word) &&
          check_arguments(e, call, word, check_range) && check_fractions(e, call) &&
          check_replacement(e, call) && check_classes(e, pipeline, call) &&
-         check_arrays(e, pipeline, call) &&
+         check_arrays(e, pipeline, call) && check_vocabulary(e, call) &&
          check_pair(e, call, "scale",
                     strcmp(call->function, "random_affine") ? 1 : DATA_MOST_FACTOR) &&
          check_pair(e, call, "ratio", DATA_MOST_RATIO) &&

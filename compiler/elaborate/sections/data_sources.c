@@ -153,3 +153,40 @@ void data_check_values(Elaborator *e, const DataSet *set) {
     if (is_source(pipeline, "constant")) check_constant(e, &pipeline->calls[0], input);
   }
 }
+
+/* ---- vocabularies ------------------------------------------------------------------------- */
+
+static bool same_files(const DataArgument *a, const DataArgument *b) {
+  if (!a || !b) return a == b;
+  if (a->value.kind != b->value.kind || a->value.count != b->value.count) return false;
+  if (a->value.kind == DATA_STRING) return !strcmp(a->value.string, b->value.string);
+  for (int i = 0; i < a->value.count; i++)
+    if (strcmp(a->value.items[i].string, b->value.items[i].string) != 0) return false;
+  return true;
+}
+
+static bool is_text(const DataPipeline *pipeline) {
+  return pipeline && pipeline->call_count > 0 && !pipeline->is_wrong &&
+         !strcmp(pipeline->calls[0].function, "text");
+}
+
+void data_check_vocabularies(Elaborator *e, const DataSet *train) {
+  const Module *module = e->module;
+  for (int i = 0; train && i < module->data_sets.count; i++) {
+    const DataSet *set = &module->data_sets.items[i];
+    for (int p = 0; p < set->pipeline_count; p++) {
+      const DataPipeline *its = &set->pipelines[p];
+      const DataPipeline *trained = data_find_pipeline(train, its->fields[0]);
+      if (!is_text(its) || !is_text(trained)) continue;
+      const DataCall *source = &its->calls[0], *first = &trained->calls[0];
+      if (same_files(data_find_argument(source, "vocabulary"),
+                     data_find_argument(first, "vocabulary")))
+        continue;
+      Diagnostic *d = report_error(
+          e, source->span,
+          "the vocabulary of '%s' is not that of data train: its numbers would mean other tokens",
+          its->fields[0]);
+      diag_note(d, first->span, "data train reads it here");
+    }
+  }
+}
