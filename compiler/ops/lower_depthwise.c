@@ -101,7 +101,9 @@ bool lower_depthwise_input(KernelBuilder *builder, const Node *node) {
 /* With pieces their number is the first axis of the result, and each sums over its part of the images. */
 bool lower_depthwise_weight(KernelBuilder *builder, const Node *node) {
   Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
-  if (!conv_is_depthwise(builder_target(builder), node, x, y)) return false;
+  if (!builder_target(builder)->depthwise_is_loop ||
+      !conv_is_depthwise(builder_target(builder), node, x, y))
+    return false;
   Arena *arena = builder_arena(builder);
   const Attribute *pieces = node_attribute(node, ATTR_PIECES);
   int64_t count = pieces ? pieces->integer : 1, extents[4] = {x.dim[0] / count};

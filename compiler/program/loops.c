@@ -148,10 +148,11 @@ static bool depends_on_loop(const Former *former, int launch) {
   return false;
 }
 
-/* Sums over the pieces of the batch are only made block by block. */
+/* Sums over the pieces of the batch that are only made block by block. */
 static bool needs_loop(const Former *former, int launch) {
-  return former->parts[launch] != NULL &&
-         kernel_is_in_pieces(launch_kernel(former, launch)->kernel);
+  const Kernel *kernel = launch_kernel(former, launch)->kernel;
+  return former->parts[launch] != NULL && kernel_is_in_pieces(kernel) &&
+         !target_takes_pieces(former->lowering->program->target, kernel);
 }
 
 static bool can_join(const Former *former, int launch) {

@@ -20,6 +20,10 @@ int64_t target_worker_bytes(const Target *target, const Kernel *kernel) {
   return own->worker_bytes ? target_align(target, own->worker_bytes(kernel)) : 0;
 }
 
+bool target_takes_pieces(const Target *target, const Kernel *kernel) {
+  return target->takes_pieces && target->takes_pieces(kernel);
+}
+
 int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent) {
   for (int64_t pieces = limits->most_pieces; pieces >= limits->least_pieces; pieces--)
     if (extent % pieces == 0) return pieces;

@@ -100,6 +100,9 @@ typedef struct Target {
   bool (*conv_gains_by_winograd)(const ConvSlots *slots);
   bool (*is_winograd)(const Kernel *kernel); /* whether a kernel is; NULL: none */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
+  /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
+   * must. */
+  bool (*takes_pieces)(const Kernel *kernel);
   /* of an input that such a convolution reads: its channels lie first, and are read one by one */
   int64_t most_plane_channels;
   int64_t channels_together; /* a multiple of which a value must have to be kept so */
@@ -121,6 +124,7 @@ typedef struct Target {
 /* The kernel must be of a kind that the target has. */
 int64_t target_task_count(const Target *target, const Kernel *kernel);
 int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
+bool target_takes_pieces(const Target *target, const Kernel *kernel);
 /* The greatest divisor of `extent` that is a good number of pieces; 1 where there is none. */
 int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent);
 /* The elements of the result. */

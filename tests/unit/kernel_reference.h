@@ -230,17 +230,19 @@ static double reference_conv_input(const Reference *r) {
   return sum;
 }
 
-/* dw[k, c, tap] */
+/* dw[k, c, tap], of each piece of the images where there are any: [piece, k, c, tap] */
 static double reference_conv_weight(const Reference *r) {
   const ConvSlots *s = &r->kernel->conv;
-  int64_t channel = r->at[0] / (s->k / s->groups) * (s->c / s->groups) + r->at[1], out[3] = {0},
-          in[3];
+  const int64_t *at = r->at + (s->pieces > 0);
+  int64_t channel = at[0] / (s->k / s->groups) * (s->c / s->groups) + at[1], out[3] = {0}, in[3];
+  int64_t images = s->pieces > 0 ? s->n / s->pieces : s->n;
+  int64_t first = s->pieces > 0 ? r->at[0] * images : 0;
   double sum = 0;
   if (reference_is_empty(s->out, s->spatial)) return 0;
   do {
-    if (!reference_under(s, out, r->at + 2, in)) continue;
-    for (int64_t n = 0; n < s->n; n++)
-      sum += reference_x(r, 0, n, channel, in) * reference_y(r, 1, n, r->at[0], out);
+    if (!reference_under(s, out, at + 2, in)) continue;
+    for (int64_t n = first; n < first + images; n++)
+      sum += reference_x(r, 0, n, channel, in) * reference_y(r, 1, n, at[0], out);
   } while (reference_next(out, s->out, s->spatial));
   return sum;
 }

@@ -272,6 +272,23 @@ static void make_convolutions(CaseList *list) {
   }
 }
 
+/* The gradient of depthwise weights in pieces of the images, the first axis of the result. */
+static void make_weight_pieces(CaseList *list, const ConvShape *s, int64_t pieces, DType dtype,
+                               int last) {
+  make_conv(list, s, KERNEL_CONV_WEIGHT, dtype, 0, last);
+  Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+  kernel->conv.pieces = pieces;
+  for (int i = kernel->axis_count++; i > 0; i--) kernel->extent[i] = kernel->extent[i - 1];
+  kernel->extent[0] = pieces;
+  Index *place = index_const(list->arena, 0);
+  for (int i = 0; i < kernel->axis_count; i++)
+    place = index_add(list->arena, index_mul(list->arena, place, kernel->extent[i]),
+                      index_axis(list->arena, i));
+  kernel->epilogue[0].index = place;
+  kernel->operands[kernel->epilogue[0].operand].elements *= pieces;
+  assert_true(kernel_is_depthwise(kernel));
+}
+
 /* With their channels last; all shapes of above, and some more. */
 static void make_convolutions_last(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
@@ -290,6 +307,32 @@ static void make_convolutions_last(CaseList *list) {
       {1, 18, 18, 18, 1, {5000}, {5}, {1}, {2}, {2}, {1}}, /* parts of a line */
       {1, 18, 18, 18, 1, {4001}, {4}, {2}, {1}, {2}, {1}},
       {2, 1, 18, 1, 2, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 56, 56, 56, 2, {14, 29}, {3, 5}, {1, 1}, {4, 4}, {4, 4}, {4, 2}},
+      {1,
+       24,
+       24,
+       24,
+       2,
+       {23, 34},
+       {3, 3},
+       {3, 3},
+       {2, 4},
+       {2, 4},
+       {2, 2}}, /* taps meet one residue of three */
+      {1, 33, 33, 33, 1, {60}, {2}, {1}, {32}, {0}, {32}},
+      {3,
+       528,
+       528,
+       528,
+       2,
+       {4, 3},
+       {3, 3},
+       {2, 2},
+       {1, 1},
+       {1, 1},
+       {1, 1}}, /* blocks of channels */
+      {1, 40, 40, 40, 2, {7, 7}, {7, 7}, {1, 1}, {3, 3}, {3, 3}, {1, 1}},
+      {2, 24, 24, 24, 2, {5, 12}, {1, 3}, {1, 2}, {-1, -2}, {2, 4}, {1, 1}},
   };
   static const int lasts[] = {7, 1, 3, 6, 5, 2};
   static const DType types[] = {DTYPE_F32, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_F16};
@@ -304,6 +347,11 @@ static void make_convolutions_last(CaseList *list) {
   /* Pairs of channels: of a place, not of two. */
   static const ConvShape odd = {3, 7, 8, 1, 2, {6, 3}, {3, 2}, {1, 2}, {0, 0}, {3, 2}, {1, 1}};
   for (int kind = 0; kind < 3; kind++) make_conv(list, &odd, kinds[kind], DTYPE_BF16, 0, 7);
+  static const ConvShape pieces = {6,      40,     40,     40,     2,     {9, 11},
+                                   {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}};
+  make_weight_pieces(list, &pieces, 3, DTYPE_F32, 3);
+  make_weight_pieces(list, &pieces, 6, DTYPE_BF16, 3);
+  make_weight_pieces(list, &pieces, 2, DTYPE_F64, 3);
 }
 
 /* ---- adding at places ---- */

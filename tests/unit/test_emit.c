@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "backend/c/depthwise.h"
 #include "backend/c/kernels.h"
 #include "backend/common/naming.h"
 #include "backend/c/tiles.h"

@@ -1,5 +1,6 @@
 /* The target of the C back end: a CPU with vectors, some cores and two levels of cache each. All that
  * the compiler knows of it besides how kernels are cut (tiles.h) and written. */
+#include "backend/c/depthwise.h"
 #include "backend/c/kernels.h"
 #include "backend/c/tiles.h"
 #include "backend/c/winograd.h"
@@ -47,7 +48,7 @@ static bool conv_weight_is_product(const ConvSlots *slots) {
 static bool keeps_channels_last(const ConvSlots *slots) {
   enum { PICTURE = 4, HALF = LANES / 2 };
   int64_t c = slots->c / slots->groups, k = slots->k / slots->groups;
-  if (c == 1 && k == 1) return slots->groups >= LANES && slots->groups % HALF == 0;
+  if (c == 1 && k == 1) return slots->groups >= LANES;
   if (k % HALF != 0 || k < LANES) return false;
   return (c % HALF == 0 && c >= LANES) || (c <= PICTURE && k >= 2 * LANES);
 }
@@ -90,6 +91,7 @@ const Target target_c = {
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
+    .takes_pieces = kernel_is_depthwise,
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
     .most_plane_channels = 1,

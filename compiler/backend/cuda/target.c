@@ -15,6 +15,11 @@ static bool never(const ConvSlots *slots) {
   return false;
 }
 
+static bool takes_pieces(const Kernel *kernel) {
+  (void)kernel;
+  return true;
+}
+
 enum { CHUNK = 4 }; /* elements of f32 in 16 bytes */
 
 static bool keeps_channels_last(const ConvSlots *slots) {
@@ -53,6 +58,7 @@ const Target target_cuda = {
     .most_plane_channels = INT64_MAX,
     .channels_together = CHUNK,
     .depthwise_is_loop = true,
+    .takes_pieces = takes_pieces,
     .attention_fits = attention_fits,
     .attention_has_units = attention_tensor_fits,
     .waiting_bytes = 16384,
