@@ -12,6 +12,12 @@
 
 #define DATA_PRINTF(at, first) __attribute__((format(printf, at, first)))
 
+/* Names of files, in their order. */
+typedef struct DataNames {
+  int64_t count;
+  char **items;
+} DataNames;
+
 /* Where a call stands, for messages and for finding files. */
 typedef struct DataContext {
   const nnc_model *model;
@@ -20,11 +26,12 @@ typedef struct DataContext {
   const nnc_call *call; /* the one at work */
   int file_count;       /* files that replace those of the source's arguments; 0: none */
   const char *const *files;
-  const nnc_fitted *fitted;         /* what the training set taught, so far */
-  nnc_fitted *learns;               /* where more may be added; NULL: nothing may be fitted */
-  const struct DataDiskClass *disk; /* rows stay on disk; NULL: they are loaded */
-  bool is_prediction;               /* columns of fields that are not needed may be missing */
-  char *message;                    /* NNC_MESSAGE */
+  const nnc_fitted *fitted;            /* what the training set taught, so far */
+  nnc_fitted *learns;                  /* where more may be added; NULL: nothing may be fitted */
+  const struct DataDiskClass *disk;    /* rows stay on disk; NULL: they are loaded */
+  const struct DataMatching *matching; /* of names of files; NULL: the source's are no patterns */
+  bool is_prediction;                  /* columns of fields that are not needed may be missing */
+  char *message;                       /* NNC_MESSAGE */
 } DataContext;
 
 /* The fail functions return -1. */

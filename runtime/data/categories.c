@@ -125,13 +125,14 @@ static bool find_classes(const nnc_dictionary *words, const nnc_fitted_value *cl
   return complete;
 }
 
-static int fail_unknown(const DataContext *context, const DataField *field, int64_t line,
-                        const char *word, const nnc_fitted_value *classes) {
+static int fail_unknown(const DataContext *context, const DataTable *table, const DataField *field,
+                        int64_t line, const char *word, const nnc_fitted_value *classes) {
+  const char *file = data_table_file(table, field, &line);
   const char *near = classes->count < 1000 ? nnc_nearest(word, (int)classes->count,
                                                          (const char *const *)classes->strings)
                                            : NULL;
   return data_fail(context, "%s:%lld: %s: '%.60s' does not occur in the training set%s%.60s%s",
-                   field->file, (long long)line, field->name, word, near ? "; did you mean '" : "",
+                   file, (long long)line, field->name, word, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");
 }
 
@@ -154,8 +155,8 @@ static int apply_column(const DataContext *context, const DataTable *table, Data
                              "%s: %s: a value is missing; to make the missing text a class of its "
                              "own, leave it out of csv's missing = [...]",
                              field->file, field->name)
-                 : fail_unknown(context, field, dictionary->lines[word], dictionary->words[word],
-                                classes);
+                 : fail_unknown(context, table, field, dictionary->lines[word],
+                                dictionary->words[word], classes);
   }
   for (int64_t row = 0; row < table->rows; row++) {
     int32_t *code = &codes[row * field->width + column];

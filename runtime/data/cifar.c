@@ -38,15 +38,6 @@ static int find_labels(const DataContext *context, int *labels) {
   return data_fail_call(context, "cifar has 10 or 100 classes");
 }
 
-/* The name of file `index`, from the command line or the call; NULL: there are no more. */
-static const char *name_at(const DataContext *context, int index) {
-  if (context->files) return index < context->file_count ? context->files[index] : NULL;
-  for (int i = 0; i < context->call->argument_count; i++)
-    if (!*context->call->arguments[i].name && index-- == 0)
-      return context->call->arguments[i].value.string;
-  return NULL;
-}
-
 static int open_batch(const DataContext *context, Batches *batches, const char *name) {
   DataFile **files = realloc(batches->files, (size_t)(batches->count + 1) * sizeof *files);
   if (files) batches->files = files;
@@ -56,6 +47,27 @@ static int open_batch(const DataContext *context, Batches *batches, const char *
   DataFile *file = files[batches->count] = data_file_open(context, name);
   if (!file) return -1;
   batches->rows[batches->count++] = 0;
+  return 0;
+}
+
+static int open_batches(const DataContext *context, Batches *batches, const char *name) {
+  DataNames names;
+  int result = data_file_names(context, name, &names);
+  for (int64_t i = 0; i < names.count && result == 0; i++)
+    result = open_batch(context, batches, names.items[i]);
+  data_names_free(&names);
+  return result;
+}
+
+/* From the command line, or of the call. */
+static int open_all(const DataContext *context, Batches *batches) {
+  const nnc_call *call = context->call;
+  for (int i = 0; context->files && i < context->file_count; i++)
+    if (open_batches(context, batches, context->files[i]) < 0) return -1;
+  for (int i = 0; !context->files && i < call->argument_count; i++)
+    if (!*call->arguments[i].name &&
+        open_batches(context, batches, call->arguments[i].value.string) < 0)
+      return -1;
   return 0;
 }
 
@@ -130,8 +142,7 @@ static int note_rows(const DataContext *context, DataField *field, int index,
 }
 
 static int load_all(const DataContext *context, DataTable *table, Batches *batches) {
-  for (const char *name; (name = name_at(context, batches->count));)
-    if (open_batch(context, batches, name) < 0) return -1;
+  if (open_all(context, batches) < 0) return -1;
   for (int f = 0; f < table->field_count; f++)
     if (table->fields[f].input &&
         !(table->fields[f].file = strdup(data_file_name(batches->files[0]))))

@@ -79,7 +79,8 @@ struct nnc_stage_class {
                  int first);
   /* When all tables are there: says how often training reads each example. */
   int (*sample)(const DataContext *context, nnc_data *data, DataTable *table);
-  const struct DataDiskClass *disk; /* the table's rows stay on disk */
+  const struct DataDiskClass *disk;    /* the table's rows stay on disk */
+  const struct DataMatching *matching; /* the source's names of files may be patterns */
 };
 
 #endif

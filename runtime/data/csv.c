@@ -30,6 +30,7 @@ typedef struct CsvLoad {
   CsvColumns columns;
   DataTable *table;
   int64_t rows, capacity;
+  int64_t file; /* number of the file at hand */
   int missing_count;
   const char **missing;
   bool missing_start[256]; /* does a missing word start with this byte? [0]: is one empty? */
@@ -37,14 +38,9 @@ typedef struct CsvLoad {
 
 /* --- arguments ------------------------------------------------------------------------------- */
 
-static int get_arguments(const DataContext *context, const char **file, bool *has_header,
-                         char *separator) {
+static int get_arguments(const DataContext *context, bool *has_header, char *separator) {
   const nnc_call *call = context->call;
-  const nnc_value *value = data_argument(call, csv_formals, "file");
-  if (!value || value->kind != NNC_STRING)
-    return data_fail_call(context, "csv needs the name of its file in quotes");
-  *file = context->files ? context->files[0] : value->string;
-  value = data_argument(call, csv_formals, "header");
+  const nnc_value *value = data_argument(call, csv_formals, "header");
   if (value && value->kind != NNC_BOOLEAN)
     return data_fail_call(context, "header of csv must be true or false");
   *has_header = !value || value->number != 0;
@@ -92,7 +88,8 @@ static int store_text(CsvLoad *load, DataField *field, int64_t position, const C
   if (field->is_name && (missing || cell->length == 0))
     return csv_fail(&load->reader, cell->line, cell->column, "the name of a picture is missing");
   if (!missing) {
-    code = nnc_dictionary_add(&field->dictionaries[position], text, cell->length, cell->line);
+    code = nnc_dictionary_add(&field->dictionaries[position], text, cell->length,
+                              load->file << DATA_LINE_BITS | cell->line);
     if (code < 0) return data_fail_memory(load->reader.context, field->file, cell->length);
   }
   ((int32_t *)field->values)[load->rows * field->width + position] = code;
@@ -186,6 +183,11 @@ static int store_record(CsvLoad *load) {
 
 static int prepare_field(CsvLoad *load, DataField *field, const CsvField *csv) {
   const DataContext *context = load->reader.context;
+  if (load->file > 0 && csv->count != field->width)
+    return data_fail(context, "%s: %s has %lld columns here, but %lld in %s",
+                     data_file_name(load->reader.file), field->name, (long long)csv->count,
+                     (long long)field->width, field->file);
+  if (load->file > 0) return 0;
   if (!field->batched)
     return data_fail_call(context, "csv delivers examples, but the input %s has no axis for them",
                           field->name);
@@ -254,28 +256,43 @@ static int read_table(CsvLoad *load, bool has_header) {
   if (has_header) result = csv_reader_next(reader);
   for (; result > 0; result = csv_reader_next(reader))
     if (store_record(load) < 0) return -1;
-  if (result < 0) return -1;
+  if (result < 0 || load->file < load->table->files.count - 1) return result;
   if (load->rows == 0)
     return data_fail(reader->context, "%s: has no line after its header",
                      data_file_name(reader->file));
   return each_field(load, finish_field);
 }
 
+/* File number load->file of the table. */
+static int read_file(CsvLoad *load, const DataContext *context, bool has_header, char separator) {
+  char **name = &load->table->files.items[load->file];
+  DataFile *file = data_file_open(context, *name);
+  if (!file) return -1;
+  int result = csv_reader_open(&load->reader, context, file, separator);
+  char *opened = strdup(data_file_name(file));
+  if (result == 0 && !opened) result = data_fail_memory(context, *name, 64);
+  if (opened) {
+    free(*name);
+    *name = opened;
+  }
+  if (result == 0) result = read_table(load, has_header);
+  csv_columns_free(&load->columns, load->table);
+  csv_reader_close(&load->reader);
+  data_file_close(file);
+  return result;
+}
+
 int data_csv_load(const DataContext *context, DataTable *table) {
-  const char *name = NULL;
   bool has_header = true;
   char separator = ',';
-  if (get_arguments(context, &name, &has_header, &separator) < 0) return -1;
-  DataFile *file = data_file_open(context, name);
-  if (!file) return -1;
   CsvLoad load = {.table = table};
-  int result = csv_reader_open(&load.reader, context, file, separator);
-  if (result == 0) result = get_missing(&load, context);
-  if (result == 0) result = read_table(&load, has_header);
-  csv_columns_free(&load.columns, table);
-  csv_reader_close(&load.reader);
+  if (get_arguments(context, &has_header, &separator) < 0 ||
+      data_file_argument_names(context, csv_formals, &table->files) < 0)
+    return -1;
+  int result = get_missing(&load, context);
+  for (; load.file < table->files.count && result == 0; load.file++)
+    result = read_file(&load, context, has_header, separator);
   free(load.missing);
-  data_file_close(file);
   return result;
 }
 

@@ -16,6 +16,7 @@
 #include "core/convert.h"
 #include "core/number.h"
 #include "data/call.h"
+#include "data/words.h"
 #include "data/disk.h"
 #include "data/table.h"
 #include "os/assert.h"
@@ -249,17 +250,48 @@ static const char *name_of_file(const DataContext *context, const DataTable *tab
   return name;
 }
 
-int data_file_load_each(const DataContext *context, DataTable *table,
-                        int (*load)(const DataContext *context, DataFile *file, DataField *field)) {
+static bool is_pattern(const DataContext *context, const char *name) {
+  return context->matching && !context->files && data_is_pattern(name);
+}
+
+int data_names_add(const DataContext *context, DataNames *names, const char *name) {
+  char **grown = realloc(names->items, (size_t)(names->count + 1) * sizeof *grown);
+  if (grown) names->items = grown;
+  char *copy = grown ? strdup(name) : NULL;
+  if (!copy) return data_fail_memory(context, name, 64);
+  names->items[names->count++] = copy;
+  return 0;
+}
+
+int data_file_names(const DataContext *context, const char *name, DataNames *names) {
+  *names = (DataNames){0};
+  return is_pattern(context, name) ? context->matching->match(context, name, names)
+                                   : data_names_add(context, names, name);
+}
+
+int data_file_load_field(const DataContext *context, DataFile *file, DataField *field,
+                         DataFileLoad *load) {
+  if (field->file) return context->matching->add_rows(context, file, field, load);
+  field->file = strdup(file->name);
+  return field->file ? load(context, file, field) : data_fail_memory(context, file->name, 64);
+}
+
+int data_file_load_named(const DataContext *context, const char *name, DataField *field,
+                         DataFileLoad *load) {
+  DataFile *file = data_file_open(context, name);
+  int result = file ? data_file_load_field(context, file, field, load) : -1;
+  data_file_close(file);
+  return result;
+}
+
+int data_file_load_each(const DataContext *context, DataTable *table, DataFileLoad *load) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
     if (!field->input) continue;
     const char *name = name_of_file(context, table, i);
-    DataFile *file = name ? data_file_open(context, name) : NULL;
-    if (!file) return -1;
-    field->file = strdup(file->name);
-    int result = field->file ? load(context, file, field) : data_fail_memory(context, name, 64);
-    data_file_close(file);
+    int result = !name                       ? -1
+                 : is_pattern(context, name) ? context->matching->load(context, name, field, load)
+                                             : data_file_load_named(context, name, field, load);
     if (result < 0) return -1;
   }
   return 0;
@@ -348,11 +380,23 @@ char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *si
   return bytes;
 }
 
-DataFile *data_file_open_argument(const DataContext *context, const char *const *formals) {
+static const char *argument_name(const DataContext *context, const char *const *formals) {
   const nnc_value *value = data_argument(context->call, formals, "file");
   if (!value || value->kind != NNC_STRING) {
     data_fail_call(context, "%s needs the name of its file in quotes", context->call->function);
     return NULL;
   }
-  return data_file_open(context, context->files ? context->files[0] : value->string);
+  return context->files ? context->files[0] : value->string;
+}
+
+DataFile *data_file_open_argument(const DataContext *context, const char *const *formals) {
+  const char *name = argument_name(context, formals);
+  return name ? data_file_open(context, name) : NULL;
+}
+
+int data_file_argument_names(const DataContext *context, const char *const *formals,
+                             DataNames *names) {
+  *names = (DataNames){0};
+  const char *name = argument_name(context, formals);
+  return name ? data_file_names(context, name, names) : -1;
 }

@@ -33,11 +33,29 @@ int data_file_place(const DataContext *context, DataFile *file, int64_t *start);
 /* Bytes that can still follow: exact for a plain file, a bound for a compressed one, INT64_MAX for
  * a pipe.  Callers refuse larger claims before they allocate. */
 int64_t data_file_limit(const DataFile *file);
+typedef int DataFileLoad(const DataContext *context, DataFile *file, DataField *field);
 /* For sources with a file each: opens the file of every field that is needed (the nth unnamed
  * argument, or the next of the files from the command line), sets field->file, and calls `load`.
  */
-int data_file_load_each(const DataContext *context, DataTable *table,
-                        int (*load)(const DataContext *context, DataFile *file, DataField *field));
+int data_file_load_each(const DataContext *context, DataTable *table, DataFileLoad *load);
+/* Loads the field's rows of a file; where it has those of others already, these follow. */
+int data_file_load_field(const DataContext *context, DataFile *file, DataField *field,
+                         DataFileLoad *load);
+int data_file_load_named(const DataContext *context, const char *name, DataField *field,
+                         DataFileLoad *load);
+/* What patterns need of the runtime; the stage `match` has it. */
+typedef struct DataMatching {
+  /* Adds the names that the pattern matches. */
+  int (*match)(const DataContext *context, const char *pattern, DataNames *names);
+  /* Loads a file whose rows follow those that the field has. */
+  int (*add_rows)(const DataContext *context, DataFile *file, DataField *field, DataFileLoad *load);
+  /* Loads all files that the pattern matches. */
+  int (*load)(const DataContext *context, const char *pattern, DataField *field,
+              DataFileLoad *load);
+} DataMatching;
+/* The files that the name stands for, which may be a pattern; data_names_free. */
+int data_file_names(const DataContext *context, const char *name, DataNames *names);
+int data_names_add(const DataContext *context, DataNames *names, const char *name); /* a copy */
 /* As many bytes as there are, up to `size`; -1 with a message on a read error or corrupt gzip. */
 int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer, int64_t size);
 /* Nothing may follow; also checks the sum at the end of a compressed file. */
@@ -55,6 +73,9 @@ char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *si
 /* For sources with one file for all fields: opens it (the argument `file`, or the file from the
  * command line). */
 DataFile *data_file_open_argument(const DataContext *context, const char *const *formals);
+/* The same where a pattern may stand for several. */
+int data_file_argument_names(const DataContext *context, const char *const *formals,
+                             DataNames *names);
 /* Reads the values of a field with a file of its own, whose shape is set: allocates and reads
  * exactly so many bytes, and checks that the file ends there. `swaps`: its numbers are big-endian.
  * Where rows stay on disk, they are only noted. */

@@ -25,32 +25,33 @@ static char *path_of(const DataContext *context, const char *const *formals, con
 }
 
 /* Files that are not there: the first with its line, and how many. */
-static int check_files(const DataContext *context, const DataField *field, int64_t rows,
-                       const FileNames *names) {
+static int check_files(const DataContext *context, const DataTable *table, const FileNames *names) {
+  const DataField *field = &table->fields[0];
   const int32_t *codes = (const int32_t *)field->values;
   int64_t count = 0, first = 0;
   struct stat status;
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = 0; row < names->count; row++)
     if (stat(names->items[row], &status) < 0 && count++ == 0) first = row;
   if (count == 0) return 0;
   int code = stat(names->items[first], &status) < 0 ? errno : 0;
   char more[64] = "";
   if (count > 1) snprintf(more, sizeof more, "; %lld others cannot either", (long long)count - 1);
-  return data_fail(context, "%s:%lld: cannot read %s: %s%s", field->file,
-                   (long long)field->dictionaries[0].lines[codes[first]], names->items[first],
-                   strerror(code), more);
+  int64_t line = field->dictionaries[0].lines[codes[first]];
+  const char *file = data_table_file(table, field, &line);
+  return data_fail(context, "%s:%lld: cannot read %s: %s%s", file, (long long)line,
+                   names->items[first], strerror(code), more);
 }
 
-static int take_names(const DataContext *context, DataField *field, RowFiles *files,
+static int take_names(const DataContext *context, const DataTable *table, RowFiles *files,
                       const char *const *formals) {
+  DataField *field = &table->fields[0];
   int64_t rows = field->dim[0];
   const int32_t *codes = (const int32_t *)field->values;
   for (int64_t row = 0; row < rows; row++) {
     char *path = path_of(context, formals, field->dictionaries[0].words[codes[row]]);
     if (data_files_add_name(context, &files->names, path) < 0) return -1;
   }
-  if (!files->skips && !context->is_prediction &&
-      check_files(context, field, rows, &files->names) < 0)
+  if (!files->skips && !context->is_prediction && check_files(context, table, &files->names) < 0)
     return -1;
   data_field_free_text(field);
   free(field->values);
@@ -65,7 +66,7 @@ int data_name_list_load(const DataContext *context, DataTable *table, const char
   DataField *field = &table->fields[0];
   field->is_name = true;
   if (data_csv_load(context, table) < 0) return -1;
-  return field->input ? take_names(context, field, files, formals) : 0;
+  return field->input ? take_names(context, table, files, formals) : 0;
 }
 
 /* Names follow their rows. */

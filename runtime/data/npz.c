@@ -30,15 +30,13 @@ static int load_field(const DataContext *context, const DataZip *zip, const char
                       DataField *field) {
   DataFile *member = data_zip_member(context, zip, array, ".npy");
   if (!member) return -1;
-  field->file = strdup(data_file_name(member));
-  int result =
-      field->file ? data_npy_load(context, member, field) : data_fail_memory(context, array, 64);
+  int result = data_file_load_field(context, member, field, data_npy_load);
   data_file_close(member);
   return result;
 }
 
-static int load(const DataContext *context, DataTable *table) {
-  DataFile *file = data_file_open_argument(context, formals);
+static int load_archive(const DataContext *context, DataTable *table, const char *name) {
+  DataFile *file = data_file_open(context, name);
   DataZip *zip = file ? data_zip_open(context, file) : NULL;
   int result = zip ? 0 : -1;
   for (int f = 0; f < table->field_count && result == 0; f++) {
@@ -48,6 +46,15 @@ static int load(const DataContext *context, DataTable *table) {
   }
   data_zip_close(zip);
   data_file_close(file);
+  return result;
+}
+
+static int load(const DataContext *context, DataTable *table) {
+  DataNames names;
+  int result = data_file_argument_names(context, formals, &names);
+  for (int64_t i = 0; i < names.count && result == 0; i++)
+    result = load_archive(context, table, names.items[i]);
+  data_names_free(&names);
   return result;
 }
 

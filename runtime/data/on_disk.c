@@ -118,6 +118,10 @@ static int add(const DataContext *context, DataField *field, DataFile *file, con
   int64_t start;
   int descriptor = disk ? data_file_place(context, file, &start) : -1;
   if (descriptor < 0) return -1;
+  if (!field->is_made && field->dtype != disk->dtype) /* another file's, which are not made yet */
+    return data_fail(context, "%s has %s, but files of one pattern have rows of one type, here %s",
+                     data_file_name(file), nnc_dtype_name(field->dtype),
+                     nnc_dtype_name(disk->dtype));
   Part *grown = realloc(disk->parts, (size_t)(disk->count + 1) * sizeof *grown);
   if (grown) disk->parts = grown;
   Part part = {.name = strdup(data_file_name(file)), .run = *run};

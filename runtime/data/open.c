@@ -68,10 +68,12 @@ static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pi
   DataContext *context = &opening->context;
   context->call = &pipeline->calls[0];
   context->disk = NULL;
+  context->matching = NULL;
   for (int c = 1; c < pipeline->call_count; c++) {
     const struct nnc_stage_class *stage = pipeline->calls[c].stage;
     context->call = &pipeline->calls[c];
     if (stage->disk) context->disk = stage->disk;
+    if (stage->matching) context->matching = stage->matching;
     if (stage->expect && stage->expect(context, table) < 0) return -1;
   }
   context->call = &pipeline->calls[0];

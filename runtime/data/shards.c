@@ -204,6 +204,15 @@ static int read_shard(const DataContext *context, Shards *shards, const char *na
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+static int read_named(const DataContext *context, Shards *shards, const char *name) {
+  DataNames names;
+  int result = data_file_names(context, name, &names);
+  for (int64_t i = 0; i < names.count && result == 0; i++)
+    result = read_shard(context, shards, names.items[i]);
+  data_names_free(&names);
+  return result;
+}
+
 static int read_shards(const DataContext *context, Shards *shards) {
   for (int i = 0; context->files && i < context->file_count; i++)
     if (read_shard(context, shards, context->files[i]) < 0) return -1;
@@ -218,7 +227,7 @@ static int read_shards(const DataContext *context, Shards *shards) {
     for (int64_t n = 0; n < pattern.count; n++) {
       char *name = data_pattern_name(&pattern, n);
       int result =
-          name ? read_shard(context, shards, name) : data_fail_memory(context, value->string, 64);
+          name ? read_named(context, shards, name) : data_fail_memory(context, value->string, 64);
       free(name);
       if (result < 0) return -1;
     }

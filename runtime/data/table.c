@@ -106,6 +106,18 @@ void data_field_free_text(DataField *field) {
   field->dictionaries = NULL;
 }
 
+const char *data_table_file(const DataTable *table, const DataField *field, int64_t *line) {
+  int64_t file = *line >> DATA_LINE_BITS;
+  *line -= file << DATA_LINE_BITS;
+  return file < table->files.count ? table->files.items[file] : field->file;
+}
+
+void data_names_free(DataNames *names) {
+  for (int64_t i = 0; i < names->count; i++) free(names->items[i]);
+  free(names->items);
+  *names = (DataNames){0};
+}
+
 void data_table_free(DataTable *table) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
@@ -116,6 +128,7 @@ void data_table_free(DataTable *table) {
   }
   free(table->fields);
   if (table->source && table->source->close) table->source->close(table);
+  data_names_free(&table->files);
   free(table->stream.values);
   free(table->order);
   free(table->pictures);

@@ -72,6 +72,7 @@ typedef struct DataTable {
   int64_t loaded;  /* rows before any was chosen */
   const uint32_t *reads; /* the order in which examples are read, its own or that of the table whose
                           * rows it has; NULL: as in the file */
+  DataNames files;       /* of a text table in several: see data_table_file */
   DataStream stream;     /* of which the rows are windows */
   void *state;           /* of a source that makes rows */
   DataMake *make;        /* makes them; NULL: nobody does */
@@ -97,6 +98,12 @@ static inline int data_value_type(const DataField *field) {
 }
 
 void data_field_free_text(DataField *field);
+
+enum { DATA_LINE_BITS = 40 }; /* a line of the nth of several files is n << DATA_LINE_BITS | line */
+/* The file of a line that the field's dictionary notes, which becomes its number there. */
+const char *data_table_file(const DataTable *table, const DataField *field, int64_t *line);
+
+void data_names_free(DataNames *names);
 
 void data_table_free(DataTable *table);
 

@@ -225,15 +225,46 @@ static int unit_argument(const DataContext *context) {
   return data_fail_call(context, "unit of text must be \"character\", \"byte\" or \"word\"");
 }
 
-static int load(const DataContext *context, DataTable *table) {
+/* The bytes of all files, one after the other, allocated; NULL with a message. Names become those that were opened. */
+static char *read_files(const DataContext *context, const DataNames *names, int64_t *size) {
+  char *text = NULL;
+  *size = 0;
+  for (int64_t i = 0; i < names->count; i++) {
+    DataFile *file = data_file_open(context, names->items[i]);
+    int64_t more;
+    char *bytes = file ? data_file_read_all(context, file, &more) : NULL;
+    char *grown = bytes && text ? realloc(text, (size_t)(*size + more) + 1) : bytes;
+    char *opened = file ? strdup(data_file_name(file)) : NULL;
+    if (opened) {
+      free(names->items[i]);
+      names->items[i] = opened;
+    }
+    data_file_close(file);
+    if (!grown) {
+      if (bytes) data_fail_memory(context, names->items[i], *size + more);
+      free(bytes);
+      free(text);
+      return NULL;
+    }
+    if (grown != bytes) {
+      memcpy(grown + *size, bytes, (size_t)more + 1); /* and the zero byte behind */
+      free(bytes);
+    }
+    text = grown;
+    *size += more;
+  }
+  return text;
+}
+
+static int load_text(const DataContext *context, DataTable *table, const DataNames *names) {
   DataWindows windows;
+  DataStream stream = {0};
   int unit = unit_argument(context);
   if (unit < 0 || data_window_arguments(context, formals, &windows) < 0) return -1;
-  DataFile *file = data_file_open_argument(context, formals);
-  if (!file) return -1;
-  DataStream stream = {0};
-  Units units = {.name = data_file_name(file), .are_words = unit == UNIT_WORD};
-  char *text = data_file_read_all(context, file, &units.size);
+  const nnc_value *stated = data_argument(context->call, formals, "file");
+  Units units = {.are_words = unit == UNIT_WORD};
+  char *text = read_files(context, names, &units.size);
+  units.name = names->count > 1 ? stated->string : names->items[0];
   units.text = text;
   int result = text ? 0 : -1;
   if (result == 0 && unit == UNIT_BYTE) {
@@ -246,9 +277,16 @@ static int load(const DataContext *context, DataTable *table) {
   free(text);
   free(units.codes);
   nnc_dictionary_free(&units.dictionary);
-  if (result == 0) result = data_window_stream(context, table, units.name, stream, &windows);
-  else free(stream.values);
-  data_file_close(file);
+  if (result == 0) return data_window_stream(context, table, units.name, stream, &windows);
+  free(stream.values);
+  return -1;
+}
+
+static int load(const DataContext *context, DataTable *table) {
+  DataNames names;
+  int result = data_file_argument_names(context, formals, &names);
+  if (result == 0) result = load_text(context, table, &names);
+  data_names_free(&names);
   return result;
 }
 

@@ -74,6 +74,9 @@
   STAGE(random_erase, GIVES_PICTURES)                                                              \
   STAGE(random_flip, GIVES_PICTURES)
 
+/* Whether a name of files is a pattern: * stands for any characters of a name but /, ? for one, ** for any folders. */
+static inline bool data_is_pattern(const char *name) { return strpbrk(name, "*?") != NULL; }
+
 #define DATA_KIND_ENUMERATOR(bit, name, text) name = bit,
 #define DATA_SOURCE_ENUMERATOR(name, gives) DATA_GIVES_##name = (gives),
 #define DATA_STAGE_ENUMERATOR(name, kind) DATA_ACTS_ON_##name = (kind),

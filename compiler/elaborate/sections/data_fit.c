@@ -16,7 +16,9 @@ int data_gives(const char *source) {
 }
 
 int data_acts_on(const char *stage) {
-  if (!strcmp(stage, "concat") || !strcmp(stage, "mix")) return GIVES_ROWS; /* data_joint.c */
+  /* data_joint.c, data_calls.c */
+  if (!strcmp(stage, "concat") || !strcmp(stage, "mix") || !strcmp(stage, "match"))
+    return GIVES_ROWS;
 #define FIND_STAGE(name, kind)                                                                     \
   if (!strcmp(stage, #name)) return DATA_ACTS_ON_##name;
   DATA_STAGES(FIND_STAGE)
