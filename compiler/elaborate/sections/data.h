@@ -18,6 +18,8 @@ const DataSet *data_find_set(const Module *module, const char *name); /* NULL wh
 bool data_read_pipeline(Elaborator *e, const AstEntry *entry, const AstExpr *source,
                         const DataPipeline *first, DataPipeline *pipeline);
 bool data_has_field(const DataPipeline *pipeline, const char *name);
+/* The stage `match` behind a source that names files by a pattern; false after an error (data_match.c). */
+bool data_add_match(Elaborator *e, DataPipeline *pipeline);
 /* NULL when it is not given. */
 const DataArgument *data_find_argument(const DataCall *call, const char *name);
 double data_argument_number(const DataCall *call, const char *name, double fallback);

@@ -16,7 +16,7 @@ int data_gives(const char *source) {
 }
 
 int data_acts_on(const char *stage) {
-  /* data_joint.c, data_calls.c */
+  /* data_joint.c, data_match.c */
   if (!strcmp(stage, "concat") || !strcmp(stage, "mix") || !strcmp(stage, "match"))
     return GIVES_ROWS;
 #define FIND_STAGE(name, kind)                                                                     \
