@@ -56,8 +56,8 @@ struct nnc_options {
   double temperature, top_p;
   nnc_interval save_every;
   uint64_t seed;
-  bool has_seed, quiet, keep_going, check_numerics, json, all, ahead, data_only, eval, best,
-      confusion, per_class, calibration, names, report_live, help, version;
+  bool has_seed, quiet, keep_going, check_numerics, json, all, ahead, data_only, predict, eval,
+      best, confusion, per_class, calibration, names, report_live, help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

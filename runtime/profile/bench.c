@@ -1,5 +1,5 @@
 /* The bench command: times training steps on synthetic inputs, or on the data when --data is
- * given.
+ * given; with --predict predictions of one example.
  *
  * Each step is timed by itself, until the device has ended it. With --ahead groups of steps are, as training
  * runs them: what the host does for a step, its inputs included, goes on beside the steps before. */
@@ -121,16 +121,16 @@ static void put_times(const Bench *bench) {
 static bool print_result(const Bench *bench) {
   const nnc_session *session = bench->session;
   const nnc_model *model = session->model;
-  double before = (double)(model->accumulation > 1 ? model->accumulation - 1 : 0);
-  double flops = before * model->accumulate.flops + model->train.flops;
-  double products = before * model->accumulate.product_flops + model->train.product_flops;
-  double bytes = before * model->accumulate.bytes + model->train.bytes;
+  const nnc_entry *last = bench->trial.last;
+  double before = (double)(bench->trial.runs - 1);
+  double flops = before * model->accumulate.flops + last->flops;
+  double products = before * model->accumulate.product_flops + last->product_flops;
+  double bytes = before * model->accumulate.bytes + last->bytes;
   double median = quantile(bench->sorted, bench->times, 0.5);
   fputs("{\"model\":", stdout);
   nnc_json_put_string(stdout, model->name);
   printf(",\"batch\":%lld,\"threads\":%d,\"steps\":%lld",
-         (long long)(model->train.batch * (int64_t)(before + 1)), session->threads,
-         (long long)bench->steps);
+         (long long)(last->batch * bench->trial.runs), session->threads, (long long)bench->steps);
   printf(",\"step_ms\":%.6g,\"p10\":%.6g,\"p90\":%.6g", median * 1e3,
          quantile(bench->sorted, bench->times, 0.1) * 1e3,
          quantile(bench->sorted, bench->times, 0.9) * 1e3);

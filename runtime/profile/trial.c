@@ -120,6 +120,10 @@ static bool open_data(nnc_trial *trial) {
   const nnc_model *model = session->model;
   const nnc_options *options = session->options;
   if (!(options->data || options->data_only) || model->train.input_count == 0) return true;
+  if (options->predict) {
+    nnc_error("--predict: without data; what it computes on does not change its time");
+    return false;
+  }
   trial->data = nnc_session_open_data(session, "train", &model->train);
   return trial->data != NULL;
 }
@@ -137,23 +141,26 @@ static bool open_loader(nnc_trial *trial) {
 static bool draw_inputs(nnc_trial *trial) {
   const nnc_model *model = trial->session->model;
   if (trial->data) return true;
-  trial->drawn = draw_entry(trial->session, &model->train);
+  trial->drawn = draw_entry(trial->session, trial->last);
   if (trial->runs > 1) trial->accumulate_drawn = draw_entry(trial->session, &model->accumulate);
   return trial->drawn && (trial->runs == 1 || trial->accumulate_drawn);
 }
 
 bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps, bool keeps) {
   const nnc_model *model = session->model;
+  bool predicts = session->options->predict;
   *trial = (nnc_trial){.session = session,
-                       .runs = model->accumulation > 1 ? model->accumulation : 1,
+                       .last = predicts ? &model->predict : &model->train,
+                       .runs = !predicts && model->accumulation > 1 ? model->accumulation : 1,
                        .steps = steps};
-  if (!model->train.run) {
-    nnc_error("%s does not train", model->file);
+  if (!trial->last->run) {
+    nnc_error(predicts ? "%s predicts nothing" : "%s does not train", model->file);
     return false;
   }
-  const nnc_entry *earlier = trial->runs > 1 ? &model->accumulate : &model->train;
-  if (!nnc_feed_open(&trial->feed, session->device, &model->train, &model->train) ||
-      !nnc_feed_open(&trial->accumulate_feed, session->device, &model->train, earlier) ||
+  keeps = keeps && !predicts;
+  const nnc_entry *earlier = trial->runs > 1 ? &model->accumulate : trial->last;
+  if (!nnc_feed_open(&trial->feed, session->device, trial->last, trial->last) ||
+      !nnc_feed_open(&trial->accumulate_feed, session->device, trial->last, earlier) ||
       !open_data(trial) || !draw_inputs(trial) || (keeps && !keep(trial)) || !open_loader(trial))
     return false;
   nnc_session_initialize(session);
@@ -176,7 +183,7 @@ void nnc_trial_close(nnc_trial *trial) {
 
 const nnc_entry *nnc_trial_entry(const nnc_trial *trial, int64_t run) {
   const nnc_model *model = trial->session->model;
-  return run + 1 < trial->runs ? &model->accumulate : &model->train;
+  return run + 1 < trial->runs ? &model->accumulate : trial->last;
 }
 
 void nnc_trial_host(nnc_trial *trial, int64_t step) {
@@ -186,7 +193,7 @@ void nnc_trial_host(nnc_trial *trial, int64_t step) {
 void nnc_trial_fill(nnc_trial *trial, int64_t run) {
   if (trial->loader || trial->examples) return;
   const nnc_entry *entry = nnc_trial_entry(trial, run);
-  bool is_last = entry == &trial->session->model->train;
+  bool is_last = entry == trial->last;
   fill_entry(trial->session, entry, is_last ? trial->drawn : trial->accumulate_drawn);
 }
 

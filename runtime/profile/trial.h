@@ -1,5 +1,5 @@
 /* Training steps to be measured, by `bench` and `profile`: on synthetic inputs, or on the data when
- * --data is given. Nothing is saved. */
+ * --data is given; with --predict predictions of one synthetic example. Nothing is saved. */
 #ifndef NNC_TRIAL_H
 #define NNC_TRIAL_H
 
@@ -9,6 +9,7 @@
 
 typedef struct nnc_trial {
   nnc_session *session;
+  const nnc_entry *last; /* of a step: the one with the update; or the prediction */
   nnc_data *data;
   nnc_loader *loader; /* NULL: synthetic inputs */
   nnc_feed feed, accumulate_feed;

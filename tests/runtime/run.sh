@@ -388,6 +388,8 @@ test_usage() {
   run 2 'no flag of profile' ./toy profile --ahead
   run 0 '"examples":[0-9]+,"data_threads":0,"seconds":[0-9.e-]+,"examples_per_second":[0-9.e+]+,"processor_ms":[0-9.e-]+[}]' ./toy bench --data-only --steps 3
   run 1 'steps: at least 1' ./toy bench --data-only --steps 0
+  run 0 '"batch":1,"threads":1,"steps":3,"step_ms":' ./toy bench --predict --steps 3 --threads 1
+  run 1 'predict: without data' ./toy bench --predict --data .
   run 2 'no flag of profile' ./toy profile --data-only
   check "bench writes nothing" test ! -e toy.run
 }
