@@ -15,8 +15,8 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
   @EPILOGUE@
 }
 
-/* The sums over `rows` rows of taps, `taps` in each, for each position a row of `to`: see[r][..] are
- * the places that they meet. */
+/* The sums over `rows` rows of taps, `taps` in each, for each position a row of `to`: see[r][..]
+ * are the places that they meet. */
 NNC_INLINE void @NAME@_sums(const int64_t rows, const int64_t taps, const @TYPE@ *const see[][@SEEN@],
                             const @TYPE@ *const *weights, const int64_t channels, @TYPE@ *restrict to,
                             const int64_t to_row)
@@ -43,8 +43,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               PARTS = @PARTS@, P0 = @P0@, P1 = @P1@, P2 = @P2@, AT_ONCE = @AT_ONCE@, SEEN = @SEEN@);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@, TAPS = @TAPS@, MOST = @MOST@ /* of a row */,
               PHASES = @PHASES@, ROWS = @ROWS@, MOST_ROWS = @MOST_ROWS@ /* of a phase */);
-  /* Phase by phase the places of rows of taps along the first two axes; of each their numbers in the
-   * window, or -1. Of each phase the first row, and the place of the first tap along the last axis. */
+  /* Phase by phase the places of rows of taps along the first two axes; of each their numbers in
+   * the window, or -1. Of each phase the first row, and the place of the first tap along the last
+   * axis. */
   static const int32_t row_at[ROWS][2] = {@ROW_PLACES@}, tap_of[ROWS * MOST] = {@TAP_NUMBERS@};
   static const int32_t first_row[PHASES + 1] = {@FIRST_ROWS@}, first_at[PHASES] = {@FIRST_PLACES@};
   static const @TYPE@ zeros[CB] NNC_ALIGNED = {0};
