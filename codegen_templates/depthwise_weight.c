@@ -4,8 +4,8 @@
  * positions see are found first, with zeros for those outside; then each product of a place and a gradient
  * goes to the sum of its tap in a register. Sums over a part of a line are added up apart, so that no sum is
  * long. Taps are in rows, which differ in the last axis alone. */
-/* Weights [channel, channel + channels) of a piece: sums[tap * CB + c], where c + again stands for c after the last
- * whole vector. */
+/* Weights [channel, channel + channels) of a piece: sums[tap * CB + c], where c + again stands
+ * for c after the last whole vector. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t piece, const int64_t channel,
                                 const int64_t channels, const @TYPE@ *restrict sums@EPILOGUE_PARAMETERS@)
 {
