@@ -7,7 +7,7 @@ int command_doc(Arena *arena, const Options *options) {
   Text text = {0};
   InputFiles inputs = {0};
   int status = 0;
-  if (options->files.count == 0) doc_list(&text);
+  if (options->files.count == 0) doc_list(&text, options->internal);
   for (int i = 0; i < options->files.count; i++) {
     if (i > 0) text_add_char(&text, '\n');
     const char *name = options->files.items[i];

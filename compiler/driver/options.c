@@ -36,6 +36,7 @@ enum {
   KEY_COLOUR,
   KEY_CHECK,
   KEY_PARAMETERS,
+  KEY_INTERNAL,
   KEY_MEMORY_LIMIT,
   KEY_THREADS,
   KEY_CFLAGS,
@@ -115,6 +116,8 @@ static const struct argp_option option_table[] = {
     {"help-stages", KEY_HELP_STAGES, 0, 0, "List the stages of lowering, which follow them", 2},
     {"parameters", KEY_PARAMETERS, 0, 0,
      "nnc check: print the paths, kinds and shapes of parameters and states", 2},
+    {"internal", KEY_INTERNAL, 0, 0,
+     "nnc doc: list the parts as well that the library's functions are made of", 2},
     {"color", KEY_COLOUR, "WHEN", 0, "Colour messages: auto, always, never", 2},
     {0, 0, 0, 0, "Formatting:", 3},
     {"in-place", 'i', 0, 0, "nnc fmt: rewrite the files instead of printing", 3},
@@ -317,6 +320,8 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
     argp_error(state, "diff-parameters wants two files, OLD and NEW");
   if (options->parameters && options->command != COMMAND_CHECK)
     argp_error(state, "--parameters is for nnc check");
+  if (options->internal && (options->command != COMMAND_DOC || options->files.count > 0))
+    argp_error(state, "--internal is for nnc doc without a name");
   check_dumps(options, state);
   check_target(parse, state);
   check_output(options, state);
@@ -339,6 +344,7 @@ static const PlainOption flags[] = {OPTION('g', toolchain.debug),
                                     OPTION('i', format_in_place),
                                     OPTION(KEY_CHECK, format_check),
                                     OPTION(KEY_PARAMETERS, parameters),
+                                    OPTION(KEY_INTERNAL, internal),
                                     OPTION(KEY_STATIC, toolchain.is_static),
                                     OPTION(KEY_REPORT_PAGE, toolchain.has_report),
                                     OPTION(KEY_NO_CACHE, no_cache),

@@ -59,6 +59,7 @@ typedef struct Options {
   bool no_cache;                 /* --no-cache */
   bool format_in_place, format_check;
   bool parameters; /* check: what there are */
+  bool internal;   /* doc: parts of the library, too */
   int colour;      /* -1: where standard error is a terminal */
 } Options;
 

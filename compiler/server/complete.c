@@ -87,7 +87,7 @@ static void offer_entry(void *context, const DocEntry *entry) {
   FamilyRule rule = {entry->family, CURSOR_EXPRESSION, ITEM_FUNCTION};
   for (size_t i = 0; i < sizeof families / sizeof *families; i++)
     if (strcmp(families[i].family, entry->family) == 0) rule = families[i];
-  if (!fits(c, entry, &rule)) return;
+  if (entry->is_internal || !fits(c, entry, &rule)) return;
   bool is_wanted = c->wanted && strcmp(c->wanted, entry->family) == 0;
   json_t *item = add_item(c, entry->name, rule.kind, entry->signature, is_wanted ? 0 : 5);
   json_object_set_new(item, "documentation", json_of_text(entry->summary));

@@ -94,7 +94,7 @@ def run(command, **options):
 def functions(nnc):
     """(name, formals, example) of each function; words of the language have neither brackets nor these."""
     names = []
-    for line in run([nnc, "doc"]).stdout.splitlines():
+    for line in run([nnc, "doc", "--internal"]).stdout.splitlines():
         match = re.match(r"  (\w+) ", line)
         if match and match[1] not in names:
             names.append(match[1])

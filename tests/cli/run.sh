@@ -48,6 +48,16 @@ check_status "check prints nothing of a good file" 0 '^$' "$nnc" check models/ir
 check_status "doc lists" 0 '^  linear ' "$nnc" doc
 check_status "doc of one" 0 'param w' "$nnc" doc linear
 check_status "doc of nothing known" 1 '^$|linear' "$nnc" doc linea
+check_status "doc lists parts of the library if asked" 0 '^  lower_solved  *Internal: solve_triangular' "$nnc" doc --internal
+check_status "doc of a part of the library" 0 'Internal: solve_triangular' "$nnc" doc lower_solved
+check_status "doc --internal has no name" 2 'without a name' "$nnc" doc --internal linear
+# Parts of the library are offered neither by the list, nor for a name that is near, nor on the page.
+parts=$(awk '/^# Internal: / { inside = 1 } inside && /^(def|schedule|init|optimizer) / { sub(/\(.*/, "", $2); print $2; inside = 0 }' compiler/prelude/*.net | sort -u)
+check "parts of the library are found" test "$(wc -w <<<"$parts")" -gt 30
+offered=$("$nnc" doc | awk '/^  / { print $1 }' | sort -u)
+check "doc offers no part of the library" test -z "$(comm -12 <(echo "$parts") <(echo "$offered"))"
+check "the page has no part of the library" test -z "$(comm -12 <(echo "$parts") <(sed -n 's/^### //p' docs/library.md | sort -u))"
+check_status "no part of the library is meant" 1 "there is no 'lower_solvd' in the language\$" "$nnc" doc lower_solvd
 check_status "passes" 0 '^differentiate' "$nnc" --help-passes
 
 # ---- looking inside ----

@@ -113,7 +113,7 @@ with_all_inputs() { # LINE
   echo "${line% \}}; ${names#, } = npy(${files#, }) $stages }"
 }
 declare -A met=()
-for name in $("$nnc" doc | awk '/^  / { print $1 }'); do
+for name in $("$nnc" doc --internal | awk '/^  / { print $1 }'); do
   met[$name]=$((${met[$name]:-0} + 1))
   line=$(example "$name" "${met[$name]}")
   if [ -z "$line" ]; then fail "nnc doc $name has no example"; continue; fi

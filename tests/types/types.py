@@ -43,7 +43,7 @@ def typed(line):
 def examples():
     """(name, line) of each entry; a name may have several."""
     seen = {}
-    listing = subprocess.run([nnc, "doc"], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run([nnc, "doc", "--internal"], capture_output=True, text=True, check=True).stdout
     for name in re.findall(r"^  (\S+)", listing, re.M):
         seen[name] = seen.get(name, 0) + 1
         text = subprocess.run([nnc, "doc", name], capture_output=True, text=True, check=True).stdout

@@ -558,8 +558,13 @@ static void test_documentation(void **state) {
   }
   Text text = {0};
   assert_false(doc_print(&text, "no_such_name"));
-  doc_list(&text);
-  assert_non_null(strstr(text.data, "batch_norm"));
+  doc_list(&text, false);
+  assert_non_null(strstr(text.data, "\n  batch_norm "));
+  assert_null(strstr(text.data, "\n  lower_solved "));
+  text_free(&text);
+  text = (Text){0};
+  doc_list(&text, true);
+  assert_non_null(strstr(text.data, "\n  lower_solved "));
   text_free(&text);
 }
 

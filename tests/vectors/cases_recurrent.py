@@ -73,8 +73,8 @@ for kind in ("rnn", "lstm", "gru"):
 g.case("lstm(x, 2, h = z, c = v, final = true)[2]", lambda x, z, v, *p: run("lstm", x, 2, [p], z, v)[2][0], x=N(2, 3, 2), z=N(2, 2), v=N(2, 2),
        params=weights("lstm", 2, 2))
 g.case("lstm(x, 2, lengths = a, final = true)[2]", lambda x, a, *p: counted("lstm", x, 2, [p], a.tolist())[2], x=N(2, 3, 2), a=[1, 2], params=weights("lstm", 2, 2))
-g.case("within(a, 1, x, z)", lambda x, z, a: torch.where(a[:, None] > 1, x, z), x=N(3, 2), z=N(3, 2), a=[0, 1, 2])
-g.case("within(a, 0, x, 0)", lambda x, a: x * (a[:, None] > 0), x=N(2, 1), a=[0, 1])
+g.case("within_length(a, 1, x, z)", lambda x, z, a: torch.where(a[:, None] > 1, x, z), x=N(3, 2), z=N(3, 2), a=[0, 1, 2])
+g.case("within_length(a, 0, x, 0)", lambda x, a: x * (a[:, None] > 0), x=N(2, 1), a=[0, 1])
 g.case("rnn(x, 2, activation = relu)", lambda x, w, u, b: torch._VF.rnn_relu(x, torch.zeros(1, 2, 2), theirs("rnn", 2, (w, u, b)), True, 1, 0.0, False, False, True)[0],
        x=N(2, 3, 2), params=weights("rnn", 2, 2))
 

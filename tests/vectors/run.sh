@@ -4,7 +4,7 @@
 # f64 by their own declarations.  Usage: tests/vectors/run.sh BUILD [--long] [GROUP...]
 # Executables are compiled without optimization; with --long as nnc does.
 #
-# Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
+# Every name that `nnc doc --internal` lists is called in some vector, but for those in `exceptions`; optimizers,
 # schedules and initializers may be named alone. Every other is called with operands of several shapes.
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
@@ -58,7 +58,7 @@ if [ $# -eq 0 ]; then
     esac
     if grep -qx -- "$name" <<<"$shown" || grep -qx -- "$name" <<<"$excused"; then ok
     else fail "$name has no vector: add a case to tests/vectors/cases_*.py"; fi
-  done < <("$nnc" doc | awk '/^[a-z]/ { section = $1 } /^  / { print section, $1 }')
+  done < <("$nnc" doc --internal | awk '/^[a-z]/ { section = $1 } /^  / { print section, $1 }')
 fi
 
 # erfinv near 1 in f32, to f32's precision (as declared: --float would compute its inner f64 in f32, too).

@@ -2,7 +2,8 @@
  *
  * Builtins and words (words.c) carry signature, text and an example in their tables. For the prelude
  * both are read from its source: the text is the comment directly above a definition, the signature its head up to the
- * brace. */
+ * brace. What begins its text with "Internal: " is a part that the library is made of: it is told when it is asked for by its
+ * name, and offered nowhere. */
 #include <ctype.h>
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
@@ -17,7 +18,14 @@ typedef struct Entry {
   size_t name_length;
   const char *comment, *head, *body; /* comment lines, then the head, then '{' */
   const EmbeddedFile *file;
+  bool is_internal;
 } Entry;
+
+static const char internal_mark[] = "Internal: ";
+
+static bool is_marked(const char *text) {
+  return strncmp(text, internal_mark, sizeof internal_mark - 1) == 0;
+}
 
 static const char *next_line(const char *at) {
   const char *end = strchr(at, '\n');
@@ -48,6 +56,7 @@ static bool next_entry(const char **at, Entry *entry) {
     }
     entry->comment = comment ? comment : line;
     if (read_head(line, entry)) {
+      entry->is_internal = comment && is_marked(comment + strspn(comment, "# "));
       *at = next_line(line);
       return true;
     }
@@ -149,18 +158,20 @@ bool doc_print(Text *out, const char *name) {
   return is_defined || is_built_in;
 }
 
+typedef struct Offers {
+  Arena *arena;
+  VEC(const char *) names;
+} Offers;
+
+static void add_offer(void *context, const DocEntry *entry) {
+  Offers *offers = context;
+  if (!entry->is_internal) vec_push(offers->arena, &offers->names, entry->name);
+}
+
 const char *doc_nearest(Arena *arena, const char *name) {
-  VEC(const char *) names = {0};
-  for (int i = 0; i < embedded_file_count; i++) {
-    const char *at = embedded_files[i].text;
-    Entry entry = {.file = &embedded_files[i]};
-    while (is_prelude(&embedded_files[i]) && next_entry(&at, &entry))
-      vec_push(arena, &names, arena_strndup(arena, entry.name, entry.name_length));
-  }
-  for (int i = 0; documented(i); i++)
-    for (const Builtin *builtin = documented(i); builtin->name; builtin++)
-      vec_push(arena, &names, builtin->name);
-  return report_meant(name, names.items, names.count);
+  Offers offers = {.arena = arena};
+  doc_each(arena, add_offer, &offers);
+  return report_meant(name, offers.names.items, offers.names.count);
 }
 
 /* ---- the list ----------------------------------------------------------------------------- */
@@ -183,11 +194,12 @@ static const char *first_sentence(const Entry *entry, size_t *length) {
   return text;
 }
 
-static void list_file(Text *out, const EmbeddedFile *file) {
+static void list_file(Text *out, const EmbeddedFile *file, bool with_internal) {
   const char *base = file->name + strlen("prelude/"), *at = file->text;
   text_printf(out, "%.*s\n", (int)strcspn(base, "."), base);
   Entry entry = {.file = file};
   while (next_entry(&at, &entry)) {
+    if (entry.is_internal && !with_internal) continue;
     size_t length;
     const char *text = first_sentence(&entry, &length);
     list_line(out, entry.name, entry.name_length, text, length);
@@ -206,7 +218,7 @@ static bool is_listed_before(const char *family, const Builtin *end) {
 
 /* Up to a ';', or a '.' or ':' that a space or the end follows. */
 static size_t first_clause(const char *text) {
-  size_t length = 0;
+  size_t length = is_marked(text) ? sizeof internal_mark - 1 : 0;
   for (;; length++) {
     length += strcspn(text + length, ".;:");
     char next = text[length] ? text[length + 1] : 0;
@@ -214,23 +226,25 @@ static size_t first_clause(const char *text) {
   }
 }
 
-static void list_family(Text *out, const char *family) {
+static void list_family(Text *out, const char *family, bool with_internal) {
   text_printf(out, "%s\n", family);
   for (int i = 0; documented(i); i++)
     for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
-      if (strcmp(builtin->family, family) != 0) continue;
+      if (strcmp(builtin->family, family) != 0 || (is_marked(builtin->doc) && !with_internal))
+        continue;
       size_t length = first_clause(builtin->doc);
       list_line(out, builtin->name, strlen(builtin->name), builtin->doc, length);
     }
   text_add_char(out, '\n');
 }
 
-void doc_list(Text *out) {
+void doc_list(Text *out, bool with_internal) {
   for (int i = 0; i < embedded_file_count; i++)
-    if (is_prelude(&embedded_files[i])) list_file(out, &embedded_files[i]);
+    if (is_prelude(&embedded_files[i])) list_file(out, &embedded_files[i], with_internal);
   for (int i = 0; documented(i); i++)
     for (const Builtin *builtin = documented(i); builtin->name; builtin++)
-      if (!is_listed_before(builtin->family, builtin)) list_family(out, builtin->family);
+      if (!is_listed_before(builtin->family, builtin))
+        list_family(out, builtin->family, with_internal);
 }
 
 /* ---- for editors -------------------------------------------------------------------------- */
@@ -315,7 +329,8 @@ static void visit_file(Arena *arena, const EmbeddedFile *file,
                       .signature = arena_strndup(arena, entry.head, head),
                       .summary = arena_strndup(arena, text, length),
                       .family = family,
-                      .is_library = true};
+                      .is_library = true,
+                      .is_internal = entry.is_internal};
     visit(context, &found);
   }
 }
@@ -328,7 +343,8 @@ void doc_each(Arena *arena, void (*visit)(void *context, const DocEntry *entry),
       DocEntry found = {.name = builtin->name,
                         .signature = builtin->signature,
                         .summary = arena_strndup(arena, builtin->doc, first_clause(builtin->doc)),
-                        .family = builtin->family};
+                        .family = builtin->family,
+                        .is_internal = is_marked(builtin->doc)};
       visit(context, &found);
     }
 }

@@ -17,12 +17,13 @@ typedef struct DocEntry {
   const char *name, *signature, *summary; /* the summary without an end */
   const char *family;                     /* "layers", "statements", "data stages" */
   bool is_library;                        /* a function of the prelude, whose file is the family */
+  bool is_internal;                       /* a part that others are made of: it is not offered */
 } DocEntry;
 /* Every documented name, in the order of the list. */
 void doc_each(Arena *arena, void (*visit)(void *context, const DocEntry *entry), void *context);
-/* The documented name that was probably meant; NULL when none is near. */
+/* The documented name that was probably meant, of those that are offered; NULL when none is near. */
 const char *doc_nearest(Arena *arena, const char *name);
 /* Every documented name with its first line, by family. */
-void doc_list(Text *out);
+void doc_list(Text *out, bool with_internal);
 
 #endif
