@@ -21,8 +21,8 @@
 
 enum { FIRST_ITEMS = NNC_BUFFER(1024, 2) };
 
-/* The beginning of a cache's file. Another version is of what decodes and scales otherwise. */
-static const char title[32] = "nnc cache, version 1\n";
+/* The beginning of a cache's file. Another version is of what decodes, scales or notes otherwise. */
+static const char title[32] = "nnc cache, version 2\n";
 
 typedef struct Record {
   DataCacheItem item;

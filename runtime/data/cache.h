@@ -2,7 +2,8 @@
  *
  * There is one cache in the process, for all sets that decode files. It fills as rows are read, until SIZE is reached,
  * and gives nothing up again: an epoch reads every row once, so whatever were given up would be missed as soon as
- * what came for it. It does not know what it keeps: items have names, notes and bytes. */
+ * what came for it. It does not know what it keeps: items have names, notes and bytes. Those of a file are what somebody
+ * wrote there: whoever takes an item holds its notes and its size against each other before it asks for the bytes. */
 #ifndef NNC_DATA_CACHE_H
 #define NNC_DATA_CACHE_H
 

@@ -8,7 +8,10 @@
  *                                         ^ what is kept
  *
  * A file is known to be the same by its place, size and times; where these differ, or are too new to tell, it is read,
- * and its content compared. With `encoded` the files' bytes are kept, and decoded each time. */
+ * and its content compared. With `encoded` the files' bytes are kept, and decoded each time.
+ *
+ * The cache's file may be anybody's: an item is used where its notes are what these stages note of a picture of that
+ * size, and its bytes are as many as that takes. Any other counts as missing. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -22,8 +25,8 @@
 #include "data/scratch.h"
 #include "os/assert.h"
 
-/* Notes of an item: height and width of the picture that the pixels are a part of, that part, and how far
- * the file may be reduced when it is decoded: 0 where the pixels are computed ones. */
+/* Notes of an item: height and width of the file's picture; the part of it that the pixels are, and how far the file may
+ * be reduced when it is decoded. Where the pixels are computed ones: all of these, and 0. */
 enum { HEIGHT, WIDTH, TOP, LEFT, PART_HEIGHT, PART_WIDTH, DIVISOR, NOTES };
 _Static_assert((int)NOTES <= (int)DATA_CACHE_NOTES, "notes");
 
@@ -59,12 +62,13 @@ static int make_of_bytes(const Making *making, const unsigned char *bytes, size_
 
 /* ---- which file, and what is done to it ---- */
 
-/* Of the file as it is now; 0 where it could change within what its times tell. */
-static uint64_t identify(const PictureOrigin *origin) {
+/* Of the file as it is now; 0 where it could change within what its times tell. *size: its bytes are no more. */
+static uint64_t identify(const PictureOrigin *origin, int64_t *size) {
   enum { SETTLED = 2 }; /* seconds */
   struct stat status;
   struct timespec now;
   if (origin->look(origin, &status) < 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+  *size = status.st_size;
   int64_t changed =
       status.st_ctim.tv_sec > status.st_mtim.tv_sec ? status.st_ctim.tv_sec : status.st_mtim.tv_sec;
   if (changed > now.tv_sec - SETTLED) return 0;
@@ -98,6 +102,58 @@ static void set_key(Making *making) {
   making->key = data_digest(making->origin->name, strlen(making->origin->name), known);
 }
 
+/* ---- what is noted ---- */
+
+/* Notes what the stages that are the same leave of the file's picture, and lets the view see it; -1: nothing that is
+ * kept. */
+static int take_notes(const Making *making, PictureView *view, int64_t notes[NOTES]) {
+  const PictureFile *file = view->file;
+  PicturePart part;
+  PictureStages stages = *making->stages;
+  stages.count = making->same;
+  if (data_picture_apply(making->context, &stages, making->visit, view) < 0) return -1;
+  bool is_of_file = data_view_is_part(view, &part);
+  if (!is_of_file) part = (PicturePart){0, 0, view->part.height, view->part.width};
+  if (part.height <= 0 || part.width <= 0 || part.height > PICTURE_PIXELS / part.width) return -1;
+  const int64_t taken[NOTES] = {file->height,
+                                file->width,
+                                part.top,
+                                part.left,
+                                part.height,
+                                part.width,
+                                is_of_file ? file->format->most_divisor : 0};
+  memcpy(notes, taken, sizeof taken);
+  return 0;
+}
+
+static int64_t count_bytes(const Making *making, const int64_t notes[NOTES]) {
+  return notes[PART_HEIGHT] * notes[PART_WIDTH] * channels_of(making);
+}
+
+/* Whether an item can be of a file of at most so many bytes. */
+static bool fits(const Making *making, const DataCacheItem *item, int64_t most) {
+  const int64_t *notes = item->notes, divisor = notes[DIVISOR];
+  int64_t taken[NOTES];
+  if (data_cache_keeps_files())
+    return item->size <= most && data_digest_equal(&item->stored, &item->content);
+  bool is_picture = notes[HEIGHT] > 0 && notes[WIDTH] > 0 &&
+                    notes[HEIGHT] <= PICTURE_PIXELS / notes[WIDTH] &&
+                    (divisor == 0 || divisor == data_picture_png.most_divisor ||
+                     divisor == data_picture_jpeg.most_divisor);
+  if (!is_picture) return false;
+  PictureFormat format = {.color_pixel = 3, .most_divisor = divisor ? (int)divisor : 1};
+  PictureFile file = {.context = making->context,
+                      .name = making->origin->name,
+                      .format = &format,
+                      .height = notes[HEIGHT],
+                      .width = notes[WIDTH],
+                      .orientation = 1};
+  PictureView view = data_picture_view(&file, making->field, making->visit);
+  view.is_sizes = true;
+  return take_notes(making, &view, taken) == 0 && memcmp(taken, notes, sizeof taken) == 0 &&
+         item->size == count_bytes(making, taken);
+}
+
 /* ---- pixels that are kept ---- */
 
 /* What a view takes for a file. */
@@ -118,6 +174,9 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
     if (read_bytes(&making) < 0 ||
         data_picture_look(file->context, file->name, making.bytes, making.size, &whole) < 0)
       return -1;
+    if (whole.height != file->height || whole.width != file->width ||
+        whole.format->most_divisor != file->format->most_divisor)
+      return -1; /* it is not what the item says of it */
     *stored = *wanted;
     return data_picture_decode(&whole, divisor, scratch, picture, stored);
   }
@@ -130,26 +189,28 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   return 0;
 }
 
+/* Of an item that fits. */
 static int make_of_item(const Making *making, const DataCacheItem *item, const unsigned char *bytes,
                         unsigned char *row) {
   const int64_t *notes = item->notes;
   if (data_cache_keeps_files()) return make_of_bytes(making, bytes, (size_t)item->size, row);
+  bool is_of_file = notes[DIVISOR] > 0;
   PictureFormat format = {.name = "cache",
                           .decode = decode,
                           .color_pixel = 3,
-                          .most_divisor = notes[DIVISOR] > 0 ? (int)notes[DIVISOR] : 1};
+                          .most_divisor = is_of_file ? (int)notes[DIVISOR] : 1};
   KeptPicture kept = {.file = {.context = making->context,
                                .name = making->origin->name,
                                .bytes = bytes,
                                .size = (size_t)item->size,
                                .format = &format,
-                               .height = notes[HEIGHT],
-                               .width = notes[WIDTH],
+                               .height = notes[is_of_file ? HEIGHT : PART_HEIGHT],
+                               .width = notes[is_of_file ? WIDTH : PART_WIDTH],
                                .orientation = 1},
                       .part = {notes[TOP], notes[LEFT], notes[PART_HEIGHT], notes[PART_WIDTH]},
                       .making = making};
   PictureStages stages = *making->stages;
-  if (notes[DIVISOR] == 0) stages.first = making->same;
+  if (!is_of_file) stages.first = making->same;
   return data_picture_show(&stages, &kept.file, making->field, making->visit, row);
 }
 
@@ -168,11 +229,12 @@ static void pack(const Picture *picture, const PicturePart *part, unsigned char 
 
 /* ---- keeping ---- */
 
-/* Fills the bytes with what is seen: the part, of the file or of what is computed. */
-static int fill(PictureView *view, PicturePart part, bool is_of_file, unsigned char *bytes) {
+/* Fills the bytes with what is seen and noted. */
+static int fill(PictureView *view, const int64_t notes[NOTES], unsigned char *bytes) {
+  PicturePart part = {notes[TOP], notes[LEFT], notes[PART_HEIGHT], notes[PART_WIDTH]};
   Picture picture = view->picture;
   PicturePart found = part;
-  if (is_of_file) {
+  if (notes[DIVISOR] > 0) {
     if (data_picture_decode(view->file, 1, view->scratch, &picture, &found) < 0) return -1;
     data_scratch_mark(view->scratch, NNC_DATA_DECODING);
     part.top -= found.top;
@@ -189,45 +251,33 @@ static int fill(PictureView *view, PicturePart part, bool is_of_file, unsigned c
  * is told when the row is made of it as without a cache. */
 static unsigned char *keep_pixels(const Making *making, DataCacheItem *item) {
   PictureFile file;
-  PicturePart part;
-  PictureStages stages = *making->stages;
-  stages.count = making->same;
   if (data_picture_look(making->context, making->origin->name, making->bytes, making->size, &file) <
       0)
     return NULL;
   PictureView view = data_picture_view(&file, making->field, making->visit);
-  if (data_picture_apply(making->context, &stages, making->visit, &view) < 0) return NULL;
-  bool is_of_file = data_view_is_part(&view, &part);
-  if (!is_of_file) part = (PicturePart){0, 0, view.part.height, view.part.width};
-  int channels = channels_of(making);
-  if (part.height <= 0 || part.width <= 0 || part.height > PICTURE_PIXELS / part.width) return NULL;
-  const int64_t notes[] = {is_of_file ? file.height : part.height,
-                           is_of_file ? file.width : part.width,
-                           part.top,
-                           part.left,
-                           part.height,
-                           part.width,
-                           is_of_file ? file.format->most_divisor : 0};
-  memcpy(item->notes, notes, sizeof notes);
-  item->size = part.height * part.width * channels;
+  if (take_notes(making, &view, item->notes) < 0) return NULL;
+  item->size = count_bytes(making, item->notes);
   unsigned char *bytes = data_cache_claim(item->size, making->visit->scratch);
-  if (!bytes || fill(&view, part, is_of_file, bytes) == 0) return bytes;
+  if (!bytes || fill(&view, item->notes, bytes) == 0) return bytes;
   data_cache_give_back(item->size, bytes);
   return NULL;
 }
 
 static unsigned char *keep_file(const Making *making, DataCacheItem *item) {
   item->size = (int64_t)making->size;
+  item->stored = item->content;
   unsigned char *bytes = data_cache_claim(item->size, making->visit->scratch);
   if (bytes) memcpy(bytes, making->bytes, making->size);
   return bytes;
 }
 
-/* The item, of the file as it is: that of the cache, or a new one. NULL: it has none, or the file cannot be read. */
-static const unsigned char *find_item(Making *making, DataCacheItem *item) {
+/* The item, of the file as it is: that of the cache (*was_kept), or a new one. NULL: it has none, or the file cannot
+ * be read. */
+static const unsigned char *find_item(Making *making, DataCacheItem *item, bool *was_kept) {
   DataScratch *scratch = making->visit->scratch;
-  uint64_t identity = identify(making->origin);
-  bool is_there = data_cache_find(&making->key, item);
+  int64_t most = 0;
+  uint64_t identity = identify(making->origin, &most);
+  bool is_there = data_cache_find(&making->key, item) && fits(making, item, most);
   const unsigned char *bytes = NULL;
   if (is_there && identity && identity == item->identity) bytes = data_cache_bytes(item, scratch);
   if (!bytes && read_bytes(making) < 0) return NULL;
@@ -237,9 +287,9 @@ static const unsigned char *find_item(Making *making, DataCacheItem *item) {
     bytes = data_cache_bytes(item, scratch);
     if (bytes && identity) data_cache_confirm(&making->key, identity);
   }
+  *was_kept = bytes != NULL;
   if (bytes) {
     data_scratch_mark(scratch, NNC_DATA_READING);
-    atomic_fetch_add_explicit(&scratch->cached, 1, memory_order_relaxed);
     return bytes;
   }
   *item = (DataCacheItem){.key = making->key, .content = content, .identity = identity};
@@ -249,6 +299,24 @@ static const unsigned char *find_item(Making *making, DataCacheItem *item) {
   return kept;
 }
 
+/* By the cache; -1 without a word: the row is to be made of the file. */
+static int make_cached(Making *making, unsigned char *row) {
+  char message[NNC_MESSAGE];
+  DataContext quiet = *making->context;
+  const DataContext *context = making->context;
+  DataCacheItem item;
+  bool was_kept = false;
+  quiet.message = message;
+  making->context = &quiet;
+  set_key(making);
+  const unsigned char *kept = find_item(making, &item, &was_kept);
+  int result = kept ? make_of_item(making, &item, kept, row) : -1;
+  making->context = context;
+  if (result == 0 && was_kept)
+    atomic_fetch_add_explicit(&making->visit->scratch->cached, 1, memory_order_relaxed);
+  return result;
+}
+
 int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
                          const DataVisit *visit, const PictureOrigin *origin, unsigned char *row) {
   Making making = {.context = context,
@@ -256,12 +324,6 @@ int data_picture_make_of(const DataContext *context, const DataTable *table, con
                    .field = field,
                    .visit = visit,
                    .origin = origin};
-  DataCacheItem item;
-  const unsigned char *kept = NULL;
-  if (data_cache_is_open()) {
-    set_key(&making);
-    kept = find_item(&making, &item);
-  }
-  if (kept) return make_of_item(&making, &item, kept, row);
+  if (data_cache_is_open() && make_cached(&making, row) == 0) return 0;
   return read_bytes(&making) < 0 ? -1 : make_of_bytes(&making, making.bytes, making.size, row);
 }

@@ -142,10 +142,13 @@ static int settle(PictureView *view) {
       view->buffer == DATA_BUFFER_SCALED ? DATA_BUFFER_SCALED_AGAIN : DATA_BUFFER_SCALED;
   int channels = view->picture.channels;
   int pixel = is_scaled(view) ? data_scaled_pixel(channels) : view->picture.pixel;
-  unsigned char *bytes = data_scratch_take(view->scratch, next, (size_t)(height * width * pixel));
-  if (!bytes) return fail_memory(view);
-  if (compute(view, (PictureTarget){.bytes = bytes, .height = height, .width = width}, pixel) < 0)
-    return -1;
+  unsigned char *bytes = NULL;
+  if (!view->is_sizes) {
+    bytes = data_scratch_take(view->scratch, next, (size_t)(height * width * pixel));
+    if (!bytes) return fail_memory(view);
+    if (compute(view, (PictureTarget){.bytes = bytes, .height = height, .width = width}, pixel) < 0)
+      return -1;
+  }
   view->picture = (Picture){height, width, channels, pixel, bytes};
   view->has_pixels = true;
   view->buffer = next;

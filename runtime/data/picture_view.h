@@ -25,6 +25,7 @@ typedef struct PictureView {
   unsigned char fill;     /* and has this value */
   bool is_mirrored;       /* left and right of the part change places */
   bool is_index;          /* values are not mixed: scaling takes the nearest */
+  bool is_sizes;          /* only sizes are asked for: nothing is computed, no pixels are there */
   DataScratch *scratch;
 } PictureView;
 

@@ -110,7 +110,7 @@ if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else repor
 
 python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1
 report "seeds for mutation" $? "$work/seeds.log"
-for format in idx npy npz csv list tar rows text picture wav; do
+for format in idx npy npz csv list tar rows text picture wav cache; do
   log=$work/mutate_$format.log
   link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
     -o "$work/mutate_$format" >"$log" 2>&1 &&

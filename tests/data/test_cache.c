@@ -205,6 +205,229 @@ static void test_damaged_caches(void **state) {
   close(file);
 }
 
+/* ---- files that somebody made, whose digests are right ---- */
+
+enum { HEIGHT, WIDTH, TOP, LEFT, PART_HEIGHT, PART_WIDTH, DIVISOR, NOTES };
+enum { TITLE = 32, RECORD = sizeof(DataCacheItem) + sizeof(uint64_t), MOST_FILE = 1 << 19 };
+static unsigned char before[MOST_FILE], after[MOST_FILE];
+
+static ssize_t read_kept(void) {
+  int file = open(path_to("kept"), O_RDONLY);
+  ssize_t size = read(file, before, sizeof before);
+  close(file);
+  assert_true(size > TITLE && size < MOST_FILE);
+  return size;
+}
+
+/* Adds a record to the file in `after`, which has `end` bytes; its new end. The size is of the bytes, which are all
+ * `shade`, or as before. */
+static size_t put_record(size_t end, DataCacheItem item, const unsigned char *bytes, int shade) {
+  size_t at = end + RECORD, size = item.size > 0 ? (size_t)item.size : 0;
+  assert_true(at + size < MOST_FILE);
+  if (shade < 0) memcpy(after + at, bytes, size);
+  else memset(after + at, shade, size);
+  item.at = (int64_t)at;
+  item.stored = data_digest(after + at, size, 0);
+  memcpy(after + end, &item, sizeof item);
+  uint64_t self = data_digest(after + end, sizeof item, 0).parts[0];
+  memcpy(after + end + sizeof item, &self, sizeof self);
+  return at + size;
+}
+
+typedef struct Forgery {
+  int64_t notes[NOTES]; /* KEEP: as it is */
+  int64_t size;         /* KEEP, or FITTING: the part's */
+} Forgery;
+#define KEEP INT64_C(-77)
+#define FITTING INT64_C(-78)
+
+/* Changes all records of the cache's file that have this divisor, or any (-1). */
+static void forge(ssize_t size, const Forgery *forgery, int divisor, int channels) {
+  size_t end = TITLE;
+  memcpy(after, before, TITLE);
+  for (ssize_t at = TITLE; at < size;) {
+    DataCacheItem item;
+    memcpy(&item, before + at, sizeof item);
+    const unsigned char *bytes = before + at + RECORD;
+    at += RECORD + (ssize_t)item.size;
+    bool is_meant = divisor < 0 || item.notes[DIVISOR] == divisor;
+    for (int i = 0; is_meant && i < NOTES; i++)
+      if (forgery->notes[i] != KEEP) item.notes[i] = forgery->notes[i];
+    if (is_meant && forgery->size == FITTING)
+      item.size = item.notes[PART_HEIGHT] * item.notes[PART_WIDTH] * channels;
+    else if (is_meant && forgery->size != KEEP) item.size = forgery->size;
+    end = put_record(end, item, bytes, is_meant ? 200 : -1);
+  }
+  write_file("kept", after, end);
+}
+
+#define AS KEEP, KEEP, KEEP
+#define ALL_AS AS, AS, KEEP
+static const Forgery forgeries[] = {
+    {{0, AS, AS}, KEEP},
+    {{-1, AS, AS}, KEEP},
+    {{INT64_C(1) << 40, AS, AS}, KEEP},
+    {{INT64_MIN, AS, AS}, KEEP},
+    {{INT64_MAX, INT64_MAX, 0, 0, AS}, KEEP},
+    {{KEEP, 0, KEEP, KEEP, AS}, KEEP},
+    {{KEEP, INT64_MIN, KEEP, KEEP, AS}, KEEP},
+    {{KEEP, KEEP, 1, KEEP, AS}, KEEP},
+    {{KEEP, KEEP, -1, KEEP, AS}, KEEP},
+    {{AS, 1, AS}, KEEP},
+    {{AS, INT64_MIN, AS}, KEEP},
+    {{AS, KEEP, 3, KEEP, KEEP}, KEEP},
+    {{AS, KEEP, 3, 3, KEEP}, FITTING},
+    {{AS, KEEP, 5, 5, 0}, FITTING},
+    {{5, 5, 0, 0, 5, 5, 0}, KEEP},
+    {{6, 5, 0, 0, 5, 5, 1}, FITTING},
+    {{AS, KEEP, -1, -1, KEEP}, KEEP},
+    {{AS, KEEP, INT64_C(1) << 33, INT64_C(1) << 31, KEEP}, 0}, /* their product is 0 */
+    {{INT64_C(1) << 33, INT64_C(1) << 31, 0, 0, INT64_C(1) << 33, INT64_C(1) << 31, 1}, 0},
+    {{AS, KEEP, KEEP, KEEP, -1}, KEEP},
+    {{AS, KEEP, KEEP, KEEP, 2}, KEEP},
+    {{AS, KEEP, KEEP, KEEP, 3}, KEEP},
+    {{AS, KEEP, KEEP, KEEP, INT64_C(1) << 32}, KEEP},
+    {{ALL_AS}, 0},
+    {{ALL_AS}, 1},
+    {{ALL_AS}, 30000},
+};
+
+/* Lines that keep parts of files, what is computed in sizes that are known, and in others. */
+#define KEPT_LINES                                                                                 \
+  {                                                                                                \
+    LINE(CROPS), LINE(CROP(center_crop, 7, 9), CROP(random_crop, SIDE, SIDE)),                     \
+        LINE(CROP(resize, SIDE, SIDE), STAGE0(random_flip)),                                       \
+        LINE(STAGE(resize, ARG("height", NUM(12))), CROPS),                                        \
+        LINE(STAGE0(random_flip), CROP(resize, SIDE, SIDE))                                        \
+  }
+
+static nnc_model model_of(const nnc_pipeline *line, nnc_data_set *set) {
+  *set = (nnc_data_set){.name = "train", .pipeline_count = 1, .pipelines = line};
+  return (nnc_model){
+      .file = "test.net", .batch = ROWS, .seed = 1, .data_set_count = 1, .data_sets = set};
+}
+
+/* They count as missing: the first epoch makes all rows of the files, and keeps them again. */
+static void test_forged_items(void **state) {
+  (void)state;
+  const nnc_pipeline lines[] = KEPT_LINES;
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    for (int channels = 1; channels < 4; channels += 2) {
+      nnc_data_set set;
+      nnc_model model = model_of(&lines[i], &set);
+      Reading reading = {&model, channels, true, NULL, 0};
+      read_epochs(&reading, wanted);
+      remove(path_to("kept"));
+      expect_same(&reading, in_file("1M"), (EPOCHS - 1) * ROWS);
+      ssize_t size = read_kept();
+      for (size_t k = 0; k < sizeof forgeries / sizeof *forgeries; k++) {
+        forge(size, &forgeries[k], -1, channels);
+        expect_same(&reading, in_file("1M"), 0);
+        if (reading.cached != (EPOCHS - 1) * ROWS)
+          fail_msg("line %zu, forgery %zu: %lld rows of the cache", i, k,
+                   (long long)reading.cached);
+        expect_same(&reading, in_file("1M"), EPOCHS * ROWS); /* by what was added */
+      }
+    }
+}
+
+/* Pixels of another size that are right in themselves: they are shown. Where the file is decoded after all, in part of its
+ * size, it is found to be another. */
+static void test_forged_pictures(void **state) {
+  (void)state;
+  const nnc_pipeline lines[] = KEPT_LINES;
+  static const Forgery forgery = {{60, 64, 0, 0, 60, 64, KEEP}, FITTING};
+  static const Forgery wide = {{4, 3200, 0, 0, 4, 3200, KEEP}, FITTING};
+  write_jpeg("t/b/2.jpg", 64, 60, 3, 30);
+  for (int line = 0; line < 5; line += 4) {
+    nnc_data_set set;
+    nnc_model model = model_of(&lines[line], &set);
+    Reading reading = {&model, 3, true, NULL, 0};
+    read_epochs(&reading, wanted);
+    remove(path_to("kept"));
+    expect_same(&reading, in_file("1M"), (EPOCHS - 1) * ROWS);
+    ssize_t size = read_kept();
+    forge(size, &forgery, line ? 8 : -1, 3);
+    if (line) {
+      expect_same(&reading, in_file("1M"), 0); /* both JPEG files: one is no longer what it was */
+      continue;
+    }
+    assert_int_equal(read_cached(&reading, in_file("1M")), 0);
+    for (int k = 0; k < ALL; k++) assert_int_equal(found[k], 200);
+    assert_int_equal(reading.cached, EPOCHS * ROWS);
+    forge(size, &wide, -1, 3);
+    assert_int_equal(read_cached(&reading, in_file("1M")), 0);
+    for (int k = 0; k < ALL; k++) assert_int_equal(found[k], 200);
+  }
+}
+
+/* Of files: the bytes are those that the item says, or no picture at all. */
+static void test_forged_files(void **state) {
+  (void)state;
+  const nnc_pipeline lines[] = KEPT_LINES;
+  nnc_data_set set;
+  nnc_model model = model_of(&lines[0], &set);
+  Reading reading = {&model, 3, true, NULL, 0};
+  read_epochs(&reading, wanted);
+  expect_same(&reading, in_file("1M,encoded"), (EPOCHS - 1) * ROWS);
+  ssize_t size = read_kept();
+  for (int kind = 0; kind < 3; kind++) {
+    size_t end = TITLE;
+    memcpy(after, before, TITLE);
+    for (ssize_t at = TITLE; at < size;) {
+      static unsigned char bytes[1 << 15];
+      DataCacheItem item;
+      memcpy(&item, before + at, sizeof item);
+      memcpy(bytes, before + at + RECORD, (size_t)item.size);
+      at += RECORD + (ssize_t)item.size;
+      bytes[kind] ^= 1;
+      if (kind == 1) item.content = data_digest(bytes, (size_t)item.size, 0);
+      if (kind == 2) item.size = sizeof bytes - 1;
+      end = put_record(end, item, bytes, -1);
+    }
+    write_file("kept", after, end);
+    expect_same(&reading, in_file("1M,encoded"), (EPOCHS - 1) * ROWS);
+    assert_int_equal(reading.cached, (EPOCHS - 1) * ROWS);
+  }
+  /* one that says more bytes than there is memory, in a file that has them */
+  DataCacheItem item;
+  memcpy(&item, before + TITLE, sizeof item);
+  item.size = INT64_C(1) << 42;
+  memcpy(before + TITLE, &item, sizeof item);
+  uint64_t self = data_digest(&item, sizeof item, 0).parts[0];
+  memcpy(before + TITLE + sizeof item, &self, sizeof self);
+  write_file("kept", before, TITLE + RECORD);
+  assert_int_equal(truncate(path_to("kept"), TITLE + RECORD + item.size), 0);
+  expect_same(&reading, in_file("1M,encoded"), 0);
+  assert_int_equal(reading.cached, 0); /* what is there leaves no room */
+}
+
+/* ---- what is no file ---- */
+
+static void test_what_is_no_file(void **state) {
+  (void)state;
+  nnc_model model = MODEL(ROWS, SET("train", LINE(CROPS)));
+  Reading reading = {&model, 1, false, NULL, 0};
+  read_epochs(&reading, wanted);
+  assert_int_equal(mkfifo(path_to("kept"), 0666), 0);
+  assert_int_equal(read_cached(&reading, in_file("1M")), 1);
+  remove(path_to("kept"));
+  make_folder("kept");
+  assert_int_equal(read_cached(&reading, in_file("1M")), 1);
+  remove(path_to("kept"));
+  assert_int_equal(symlink("kept", path_to("kept")), 0); /* to itself */
+  assert_int_equal(read_cached(&reading, in_file("1M")), 1);
+  remove(path_to("kept"));
+  assert_int_equal(symlink("/dev/zero", path_to("kept")), 0);
+  assert_int_equal(read_cached(&reading, in_file("1M")), 1);
+  remove(path_to("kept"));
+  assert_int_equal(symlink("v/there", path_to("kept")), 0); /* a name of a file that can be made */
+  make_folder("v");
+  expect_same(&reading, in_file("1M"), (EPOCHS - 1) * ROWS);
+  expect_same(&reading, in_file("1M"), EPOCHS * ROWS);
+  remove(path_to("v/there"));
+}
+
 /* One process adds; others read what is there. */
 static void test_a_cache_in_use(void **state) {
   (void)state;
@@ -302,6 +525,10 @@ int main(void) {
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_files_that_change, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_caches, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_forged_items, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_forged_pictures, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_forged_files, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_what_is_no_file, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_a_cache_in_use, enter_folders, leave_folders),
       cmocka_unit_test(test_advice),
       cmocka_unit_test(test_messages),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, wav/, safetensors/;
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, wav/, cache/, safetensors/;
 with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
 A seed of a data reader is a choice of the input (see fuzz_data.h; csv, rows, text, picture and wav have a second byte of choices) and a
@@ -93,6 +93,13 @@ for i, (kind, bits) in enumerate(((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3
         samples = bytes(range(1, 1 + bits // 8 * (4 + 2 * choice)))
         body = b"WAVEfmt " + struct.pack("<I", len(shape)) + shape + b"note\3\0\0\0abc\0" * (i % 2) + b"data" + struct.pack("<I", len(samples)) + samples
         save("wav", f"{i}-{choice}", [(i + choice) % 8, choice], b"RIFF" + struct.pack("<I", len(body)) + body)
+for choice in range(256):
+    # bits of what is right, what is added to the seven notes, to the size
+    items = [(15, [0] * 7, 0), (7, [0] * 7, 1), (15, [0, 0, 0, 0, choice % 5 - 2, 0, 0], 0), (15, [0] * 6 + [choice % 4 - 1], 0),
+             (15, [1 << 40, 1, 0, 0, 1 << 40, 1, 0], 0), (15, [4, 2, 0, 0, 4, 2, 0], 0), (39, [0] * 7, 0), (11, [0] * 7, 0)]
+    for i in (choice % 8, (choice // 8 + choice) % 8):
+        record = b"".join(struct.pack("<B7qi", *item[:1], *item[1], item[2]) for item in (items[i], items[(i + choice) % 8]))
+        save("cache", f"{choice}-{i}", [choice], record)
 tables = [b"a\n1\n0\n1\n", b"1,0\r\n0,1\r\n", b"a;b\n1;0\n;1\n", b'"a","b"\n"x ""y""",2\n"z\nw",3\n\n', b"1.5e3\n-.5\n12345678901234567890\n", b"NA\n?\n\n7\n"]
 for i, table in enumerate(tables):
     for choice in range(256):
