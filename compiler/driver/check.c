@@ -5,10 +5,12 @@ static int check_file(Arena *arena, const Options *options, const char *path, Te
   SourceFile *source = driver_read(arena, path);
   if (!source) return EXIT_MACHINE;
   Diagnostics *diagnostics = diagnostics_create(arena);
-  Module *module = driver_elaborate(arena, options, diagnostics, source);
+  Rebindings rebindings = {0};
+  Module *module = driver_elaborate(arena, options, diagnostics, source, &rebindings);
   if (driver_report(diagnostics, options)) return EXIT_MISTAKES;
   if (!options->parameters || !module) return 0;
   Parameters parameters = parameters_of_module(arena, path, module);
+  parameters.rebindings = rebindings;
   if (options->files.count > 1) text_printf(text, "%s:\n", path);
   parameters_print(text, arena, &parameters);
   return 0;

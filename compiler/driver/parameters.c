@@ -17,11 +17,12 @@ static const struct {
 /* ---- tables ---- */
 
 Module *driver_elaborate(Arena *arena, const Options *options, Diagnostics *diagnostics,
-                         const SourceFile *source) {
+                         const SourceFile *source, Rebindings *rebindings) {
   AstProgram *program = parse_program(arena, diagnostics, source);
   ElaborateOptions elaboration = {.definition_count = options->definitions.count,
                                   .definitions = driver_definitions(arena, options),
-                                  .check_only = true};
+                                  .check_only = true,
+                                  .rebindings = rebindings};
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
   return elaborate(arena, diagnostics, program, &elaboration);
 }
@@ -71,6 +72,7 @@ void parameters_print(Text *text, Arena *arena, const Parameters *parameters) {
     text_add_grouped(text, elements[kind]);
     text_add(text, elements[kind] == 1 ? " number\n" : " numbers\n");
   }
+  rebindings_print(text, arena, &parameters->rebindings);
 }
 
 /* ---- side by side ---- */
@@ -225,6 +227,7 @@ static int compare(Text *text, Arena *arena, const Parameters *old, const Parame
   for (int i = 0; i < old->items.count; i++)
     if (!find(new, old->items.items[i].path)) put_lost(&difference, &old->items.items[i]);
   for (int i = 0; i < new->items.count; i++) put_new(&difference, &new->items.items[i]);
+  rebindings_compare(text, arena, old, new);
   put_summary(&difference);
   return difference.lost + difference.added + difference.converted + difference.unfit > 0
              ? EXIT_MISTAKES
@@ -244,9 +247,11 @@ static int read_parameters(Arena *arena, const Options *options, const char *pat
   SourceFile *source = driver_read(arena, path);
   if (!source) return EXIT_MACHINE;
   Diagnostics *diagnostics = diagnostics_create(arena);
-  Module *module = driver_elaborate(arena, options, diagnostics, source);
+  Rebindings rebindings = {0};
+  Module *module = driver_elaborate(arena, options, diagnostics, source, &rebindings);
   if (driver_report(diagnostics, options) || !module) return EXIT_MISTAKES;
   *parameters = parameters_of_module(arena, path, module);
+  parameters->rebindings = rebindings;
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "graph/module.h"
 #include "support/diagnostics.h"
+#include "support/vec.h"
 #include "syntax/ast.h"
 
 /* The library, parsed once for several elaborations. */
@@ -22,12 +23,24 @@ typedef struct Definition {
   const char *value; /* text of an expression */
 } Definition;
 
+/* A name that a body binds more than once: its layers are not called like it, but numbered. */
+typedef struct Rebinding {
+  const char *name;         /* "h" */
+  const char *path;         /* of its layer, were it bound once: "encoder.h" */
+  const AstStmts *body;     /* where it is bound */
+  Span at;                  /* the first of the statements that own a layer */
+  VEC(const char *) layers; /* the paths that these have instead */
+} Rebinding;
+
+typedef VEC(Rebinding) Rebindings;
+
 typedef struct ElaborateOptions {
   int definition_count;
   const Definition *definitions;
   bool check_only;        /* only mistakes and variables are wanted; the module need not train */
   bool check_indices;     /* the executable stops at an index outside of its axis */
   const Prelude *prelude; /* NULL: it is parsed now */
+  Rebindings *rebindings; /* filled, of the program's own functions alone; NULL: nobody asks */
   const struct Observer *observer; /* elaborate/core/observer.h; NULL: nobody looks on */
 } ElaborateOptions;
 

@@ -278,6 +278,54 @@ check_status "no checkpoint" 3 'cannot read torn.safetensors: it is no safetenso
 check "what a program declares is what its executable has" cmp <("$nnc" check --parameters old.net | sed -n 's/^\([^ ]*\) .* \(f32\[.*\]\).*/\1 \2/p' | sort) \
   <(./old info --json | python3 -c 'import json, sys
 for v in json.load(sys.stdin)["variables"]: print(v["name"], "%s[%s]" % (v.get("dtype", v.get("type")), ", ".join(map(str, v["shape"]))))' | sort)
+# ---- a name that is bound more than once: its layers are numbered, which is said where it matters ----
+rebound() { # rebound NAME LINES: a program whose network is these lines
+  { sed '/^param/d; /^h = /,$d' old.net; echo "$2"; sed -n '/^loss = /,$p' old.net | sed 's/, params .*/ }/'; } >"$1.net"
+}
+rebound once 'h = relu(linear(x, 8))
+logits = linear(h, classes)'
+rebound twice 'h = relu(linear(x, 8))
+h = dropout(h, 0.1)
+logits = linear(h, classes)'
+rebound thrice 'h = relu(linear(x, 8))
+h = relu(linear(h, 8))
+logits = linear(h, classes)'
+rebound named 'h = relu(linear(x, 8, name = "h"))
+h = relu(linear(h, 8, name = "more"))
+logits = linear(h, classes)'
+rebound inside 'def block(v) { z = linear(v, 8); v = relu(z); return relu(linear(v, 8)) }
+def deep(v) { v = linear(v, 8); v = linear(v, 8); return v }
+for i in 0..3 { h = i == 0 ? block(x) : h }
+g = deep(deep(h))
+logits = linear(g, classes)'
+same() { # same WHAT WANTED COMMAND...: its notes
+  local what=$1 wanted=$2; shift 2
+  if [ "$("$@" 2>&1 | grep -E '^(note|help)')" = "$wanted" ]; then ok; else fail "$what: $("$@" 2>&1)"; fi
+}
+same "a name bound once" "" "$nnc" check --parameters once.net
+same "calls that are named" "" "$nnc" check --parameters named.net
+keep='help: numbers change when such a statement is added or removed; name = "..." in a call gives its layer a path that stays'
+same "a statement without a layer" "note: twice.net:5: 'h' is bound more than once, so its layers are numbered: linear.0
+$keep" "$nnc" check --parameters twice.net
+same "two layers" "note: thrice.net:5: 'h' is bound more than once, so its layers are numbered: linear.0, linear.1
+$keep" "$nnc" check --parameters thrice.net
+same "in a def, argument and all; loops are no news" "note: inside.net:6: 'v' is bound more than once, so its layers are numbered: \
+deep.0.linear.0, deep.0.linear.1, deep.1.linear.0, deep.1.linear.1
+$keep" "$nnc" check --parameters inside.net
+same "nothing without --parameters" "" "$nnc" check thrice.net
+theirs='help: name = "..." in a call gives its layer the path that the other has'
+same "a path that a second statement took" "note: twice.net:5: 'h' is bound more than once, so its layers are linear.0; in once.net it is the path h
+$theirs" "$nnc" diff-parameters once.net twice.net
+has "it was perhaps renamed" "$("$nnc" diff-parameters once.net twice.net)" '^- h\.w .*\(renamed linear\.0\.w\?\)'
+same "a path that is one again" "note: twice.net:5: 'h' is bound more than once, so its layers are linear.0; in once.net it is the path h
+$theirs" "$nnc" diff-parameters twice.net once.net
+same "one layer more" "note: thrice.net:5: 'h' has 2 layers, which are numbered, and in twice.net 1: a number that both have may be of another layer
+$theirs" "$nnc" diff-parameters twice.net thrice.net
+same "the same bindings" "" "$nnc" diff-parameters thrice.net thrice.net
+build_it once --cflags=-O0
+check "a checkpoint of it" ./once -q --out once.run
+same "the same of a checkpoint" "note: twice.net:5: 'h' is bound more than once, so its layers are linear.0; in once.run/checkpoint.safetensors it is the path h
+$theirs" "$nnc" diff-parameters once.run/checkpoint.safetensors twice.net
 check_status "how many" 0 '^10 parameters: ' "$nnc" check --parameters old.net
 check_status "not without check" 2 '--parameters is for nnc check' "$nnc" --parameters old.net
 summary

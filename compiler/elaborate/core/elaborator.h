@@ -43,10 +43,12 @@ struct Frame {
   const AstBlock *body; /* NULL at the top level */
   const AstStmts *stmts;
   const char *binding; /* the name that the current statement binds for the first and only time */
-  int owners;          /* calls that own variables on its right side */
-  const char *label;   /* path of the nodes of the current statement */
-  int loops;           /* `for`s around the current statement */
-  ScanFrame *scan;     /* NULL outside */
+  const char *rebound; /* the name that it would be, were it the only statement that binds it */
+  Span rebound_at;
+  int owners;        /* calls that own variables on its right side */
+  const char *label; /* path of the nodes of the current statement */
+  int loops;         /* `for`s around the current statement */
+  ScanFrame *scan;   /* NULL outside */
   VEC(struct {
     const char *element;
     int count;

@@ -170,16 +170,17 @@ static const char *first_name(const AstNames *names) {
 
 void path_begin_statement(Elaborator *e, const AstNames *names, const AstExpr *value) {
   Frame *frame = e->frame;
-  frame->binding = NULL;
+  frame->binding = frame->rebound = NULL;
   frame->owners = 0;
   const char *first = first_name(names);
   frame->label = first ? path_join(frame->path, first) : frame->path;
   if (!first || names->count != 1 || frame->loops > 0 || value->kind == AST_NAME) return;
-  if (is_formal(frame, first) || count_bindings(frame->stmts, first) != 1) return;
   Census census = {.e = e, .scope = frame->scope};
   count_expr(&census, value);
-  frame->binding = first;
   frame->owners = census.owners;
+  bool is_only = !is_formal(frame, first) && count_bindings(frame->stmts, first) == 1;
+  *(is_only ? &frame->binding : &frame->rebound) = first;
+  frame->rebound_at = value->span;
 }
 
 /* ---- paths -------------------------------------------------------------------------------- */
@@ -216,9 +217,34 @@ static const char *call_element(Elaborator *e, const char *function, bool owns, 
   return distinct(e, path_join(frame->binding, function));
 }
 
+/* The layer has not the name of what its statement binds, since others bind it, too. */
+static void note_rebound(Elaborator *e, const char *layer) {
+  const Frame *frame = e->frame;
+  Rebindings *all = e->options->rebindings;
+  const char *path = path_join(frame->path, frame->rebound);
+  Rebinding *rebinding = NULL;
+  for (int i = 0; i < all->count && !rebinding; i++)
+    if (all->items[i].path == path) rebinding = &all->items[i];
+  if (!rebinding) {
+    vec_push(
+        e->arena, all,
+        ((Rebinding){
+            .name = frame->rebound, .path = path, .body = frame->stmts, .at = frame->rebound_at}));
+    rebinding = &all->items[all->count - 1];
+  }
+  for (int i = 0; i < rebinding->layers.count; i++) /* one trace after the other meets it */
+    if (rebinding->layers.items[i] == layer) return;
+  vec_push(e->arena, &rebinding->layers, layer);
+}
+
 const char *path_of_call(Elaborator *e, Function *function, const char *name) {
-  return path_join(e->frame->path,
-                   call_element(e, function->name, function_owns(e, function), name));
+  bool owns = function_owns(e, function);
+  const Frame *frame = e->frame;
+  const char *path = path_join(frame->path, call_element(e, function->name, owns, name));
+  bool is_rebound = owns && !name && frame->rebound && frame->owners == 1;
+  if (is_rebound && e->options->rebindings && !frame->rebound_at.file->is_prelude)
+    note_rebound(e, path);
+  return path;
 }
 
 const char *path_of_layer(Elaborator *e, Value callee, const char *name) {
