@@ -21,12 +21,6 @@ typedef struct Entry {
   bool is_internal;
 } Entry;
 
-static const char internal_mark[] = "Internal: ";
-
-static bool is_marked(const char *text) {
-  return strncmp(text, internal_mark, sizeof internal_mark - 1) == 0;
-}
-
 static const char *next_line(const char *at) {
   const char *end = strchr(at, '\n');
   return end ? end + 1 : at + strlen(at);
@@ -56,7 +50,7 @@ static bool next_entry(const char **at, Entry *entry) {
     }
     entry->comment = comment ? comment : line;
     if (read_head(line, entry)) {
-      entry->is_internal = comment && is_marked(comment + strspn(comment, "# "));
+      entry->is_internal = comment && function_doc_is_internal(comment + strspn(comment, "# "));
       *at = next_line(line);
       return true;
     }
@@ -218,7 +212,7 @@ static bool is_listed_before(const char *family, const Builtin *end) {
 
 /* Up to a ';', or a '.' or ':' that a space or the end follows. */
 static size_t first_clause(const char *text) {
-  size_t length = is_marked(text) ? sizeof internal_mark - 1 : 0;
+  size_t length = function_doc_is_internal(text) ? sizeof INTERNAL_MARK - 1 : 0;
   for (;; length++) {
     length += strcspn(text + length, ".;:");
     char next = text[length] ? text[length + 1] : 0;
@@ -230,7 +224,8 @@ static void list_family(Text *out, const char *family, bool with_internal) {
   text_printf(out, "%s\n", family);
   for (int i = 0; documented(i); i++)
     for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
-      if (strcmp(builtin->family, family) != 0 || (is_marked(builtin->doc) && !with_internal))
+      if (strcmp(builtin->family, family) != 0 ||
+          (function_doc_is_internal(builtin->doc) && !with_internal))
         continue;
       size_t length = first_clause(builtin->doc);
       list_line(out, builtin->name, strlen(builtin->name), builtin->doc, length);
@@ -344,7 +339,7 @@ void doc_each(Arena *arena, void (*visit)(void *context, const DocEntry *entry),
                         .signature = builtin->signature,
                         .summary = arena_strndup(arena, builtin->doc, first_clause(builtin->doc)),
                         .family = builtin->family,
-                        .is_internal = is_marked(builtin->doc)};
+                        .is_internal = function_doc_is_internal(builtin->doc)};
       visit(context, &found);
     }
 }

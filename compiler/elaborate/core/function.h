@@ -2,6 +2,7 @@
 #ifndef NNC_ELABORATE_FUNCTION_H
 #define NNC_ELABORATE_FUNCTION_H
 
+#include <string.h>
 #include "elaborate/core/value.h"
 
 enum { MAX_FORMALS = 16 };
@@ -12,6 +13,27 @@ struct Function {
   bool is_prelude;
   enum { OWNS_UNKNOWN, OWNS_VISITING, OWNS_NOTHING, OWNS_VARIABLES } owns;
 };
+
+/* What the text of a function begins with that is a part of others: it is not offered. */
+#define INTERNAL_MARK "Internal: "
+
+static inline bool function_doc_is_internal(const char *doc) {
+  return strncmp(doc, INTERNAL_MARK, sizeof INTERNAL_MARK - 1) == 0;
+}
+
+/* Of the prelude alone; its text is the comment directly above. */
+static inline bool function_is_internal(const Function *function) {
+  static const char mark[] = "# " INTERNAL_MARK;
+  const Span at = function->stmt->span;
+  const char *first = "";
+  size_t length;
+  for (int line = at.line - 1; function->is_prelude && line > 0; line--) {
+    const char *text = source_line(at.file, line, &length);
+    if (length == 0 || *text != '#') break;
+    first = text;
+  }
+  return strncmp(first, mark, sizeof mark - 1) == 0;
+}
 
 static inline int function_find_formal(const Function *function, const char *name) {
   const AstFormals *formals = &function->stmt->function.formals;

@@ -1,6 +1,5 @@
 /* Expressions: one function a kind, chosen by table. */
 #include <string.h>
-#include "elaborate/builtins/doc.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/observer.h"
 #include "elaborate/core/path.h"
@@ -14,38 +13,22 @@
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-typedef struct NameList {
-  Arena *arena;
-  const char **items;
-  int count, capacity;
-} NameList;
+typedef VEC(const char *) NameList;
 
-static void add_internal(void *names, const DocEntry *entry) {
-  NameList *internal = names;
-  if (entry->is_internal) vec_push(internal->arena, internal, entry->name);
-}
-
-static bool is_listed(const NameList *names, const char *name) {
-  for (int i = 0; i < names->count; i++)
-    if (strcmp(names->items[i], name) == 0) return true;
-  return false;
+static bool is_offered(const Value *value) {
+  if (value->kind == VALUE_DEF) return !function_is_internal(value->function);
+  return value->kind != VALUE_BUILTIN || !function_doc_is_internal(value->builtin->doc);
 }
 
 /* What a user may have meant: parts of the library are not for him. */
 static void visible_names(Elaborator *e, NameList *names) {
-  NameList internal = {.arena = e->arena};
-  doc_each(e->arena, add_internal, &internal);
   for (const Scope *scope = e->frame->scope; scope; scope = scope->parent)
-    for (int i = 0; i < scope->symbols.count; i++) {
-      const Symbol *symbol = scope->symbols.items[i];
-      if (symbol->kind != SYMBOL_BUILTIN || !is_listed(&internal, symbol->name))
-        vec_push(e->arena, names, symbol->name);
-    }
-  for (int i = 0; i < e->functions.count; i++) {
-    const Function *function = e->functions.items[i];
-    if (!function->is_prelude || !is_listed(&internal, function->name))
-      vec_push(e->arena, names, function->name);
-  }
+    for (int i = 0; i < scope->symbols.count; i++)
+      if (is_offered(&scope->symbols.items[i]->value))
+        vec_push(e->arena, names, scope->symbols.items[i]->name);
+  for (int i = 0; i < e->functions.count; i++)
+    if (!function_is_internal(e->functions.items[i]))
+      vec_push(e->arena, names, e->functions.items[i]->name);
 }
 
 /* Words of other frameworks for a tensor that is written down. */
