@@ -3,7 +3,7 @@
 #
 #   scripts/fuzz.sh [TARGET...] [SECONDS]    all targets, 60 seconds each, unless told otherwise
 #
-# Targets (tests/fuzz/fuzz_TARGET.c): source compile format dump safetensors idx npy npz csv list tar rows text picture wav cache.
+# Targets (tests/fuzz/fuzz_TARGET.c): source compile format dump safetensors idx npy npz csv list tar rows text picture wav cache vocabulary.
 # Build and corpora live in build-fuzz (or $FUZZ_BUILD); a corpus is kept and grows from run to run.
 # A finding stops its target, is kept in build-fuzz/findings and is run once more to show it.
 # FUZZ_FLAGS are given to libFuzzer (-timeout=600 where other work leaves little of the machine: it
@@ -21,7 +21,7 @@ for word in "$@"; do
     exit 2
   fi
 done
-[ ${#targets[@]} -gt 0 ] || targets=(source compile format dump safetensors idx npy npz csv list tar rows text picture wav cache)
+[ ${#targets[@]} -gt 0 ] || targets=(source compile format dump safetensors idx npy npz csv list tar rows text picture wav cache vocabulary)
 at_once=${FUZZ_AT_ONCE:-1}
 if ! [[ $at_once =~ ^[1-9][0-9]*$ ]]; then echo "fuzz: FUZZ_AT_ONCE is a number of targets, not '$at_once'" >&2; exit 2; fi
 build=${FUZZ_BUILD:-build-fuzz}

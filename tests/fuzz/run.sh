@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The fuzzing targets of the compiler and of checkpoints on their seeds and on some mutations of them, the same
+# The fuzzing targets of the compiler, of checkpoints and of vocabularies on their seeds and on some mutations of them, the same
 # ones every time, without libFuzzer (mutate.c); those of the data readers run in tests/data. scripts/fuzz.sh
 # searches for longer.
 #
@@ -25,5 +25,5 @@ play() {
 check "seeds" python3 tests/fuzz/seeds.py "$work/seeds" "$build/bin/nnc"
 rounds=${MUTATIONS:-300}
 for target in source compile format dump; do play $target "$rounds"; done
-play safetensors $((rounds * 10))
+for target in safetensors vocabulary; do play "$target" $((rounds * 10)); done
 summary

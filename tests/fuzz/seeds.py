@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, wav/, cache/, safetensors/;
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, npz/, csv/, list/, tar/, rows/, text/, picture/, wav/, cache/, vocabulary/, safetensors/;
 with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
 A seed of a data reader is a choice of the input (see fuzz_data.h; csv, rows, text, picture and wav have a second byte of choices) and a
@@ -105,6 +105,23 @@ for i, table in enumerate(tables):
     for choice in range(256):
         if (choice + i) % 11 == 0:
             save("csv", f"{i}-{choice}", [(choice + i) % 8 + 8 * (i % 4), choice], table)
+
+sys.path.insert(1, str(tree / "tests/text"))
+import variants
+letters = list("abhet 's1\u0120\u010a\u00c3\u00a9".replace(" ", "")) + ["he", "th", "\u0120t", "the", "\u0120the", "11"]
+merges = [("h", "e"), ("t", "h"), ("\u0120", "t"), ("t", "he"), ("\u0120", "the"), ("1", "1")]
+ids = {token: i for i, token in enumerate(letters)}
+special = {"id": len(ids), "content": "<|end|>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+whole = {"version": "1.0", "added_tokens": [special], "normalizer": None, "model": {"type": "BPE", "dropout": None, "vocab": ids, "merges": [list(m) for m in merges]}}
+text = "the the<|end|> hat's\n 111 b\u00e9".encode()
+for name, content in variants.variants(whole).items():
+    for older in (False, True):
+        if older:
+            content["model"]["merges"] = [" ".join(m) for m in content["model"]["merges"]]
+        save("vocabulary", f"{name}-{older}", [0, len(text), 0, 0], text + json.dumps(content).encode())
+for version in (b"", b"#version: 0.2\n"):
+    lines = version + "".join(f"{a} {b}\n" for a, b in merges).encode()
+    save("vocabulary", f"pair-{len(version)}", [1, len(text), len(lines), 0], text + lines + json.dumps({**ids, "<|endoftext|>": len(ids)}).encode())
 
 fitted = [{"name": "x:mean", "numbers": [0.5, -1e300]}, {"name": "s", "strings": ["a", "\\u00e9\n"]}]
 def safetensors(name, tensors, metadata):
