@@ -90,6 +90,7 @@ static const Field option_fields[] = {
     FIELD(" sets_steps", FLAG, RunOption, sets_steps),
     FIELD(" sets_validate", FLAG, RunOption, sets_validate),
     FIELD(" sets_seed", FLAG, RunOption, sets_seed),
+    FIELD(" sets_rows", FLAG, RunOption, sets_rows),
     FIELD("", PLACE, RunOption, span),
 };
 

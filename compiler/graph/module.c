@@ -43,6 +43,18 @@ const InputInfo *module_find_input(const Module *module, const char *name) {
   return NULL;
 }
 
+int module_option_index(const Module *module, const char *name) {
+  const char *interned = name_intern(name);
+  for (int i = 0; i < module->options.count; i++)
+    if (module->options.items[i].name == interned) return i;
+  return -1;
+}
+
+RunOption *module_find_option(Module *module, const char *name) {
+  int index = module_option_index(module, name);
+  return index < 0 ? NULL : &module->options.items[index];
+}
+
 const char *module_option_name(const char *scalar) {
   size_t length = strlen(MODULE_OPTION);
   return strncmp(scalar, MODULE_OPTION, length) == 0 ? scalar + length : NULL;

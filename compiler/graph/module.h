@@ -67,12 +67,13 @@ typedef enum DataValueKind {
   DATA_STRING,
   DATA_BOOL,
   DATA_LIST,
-  DATA_NAME
+  DATA_NAME,
+  DATA_OPTION
 } DataValueKind;
 typedef struct DataValue {
   DataValueKind kind;
-  double number;      /* also for bool */
-  const char *string; /* also the field name of DATA_NAME */
+  double number;      /* also for bool; the default of an option */
+  const char *string; /* also the name of a field or an option */
   int count;
   struct DataValue *items; /* DATA_LIST */
 } DataValue;
@@ -148,6 +149,7 @@ typedef struct RunOption {
   double least, limit; /* least <= value < limit */
   /* keys of train that it gives; RunConfig has their defaults */
   bool sets_epochs, sets_steps, sets_validate, sets_seed;
+  bool sets_rows; /* it says which rows a data set has */
   Span span;
 } RunOption;
 #define MODULE_OPTION "option:"
@@ -231,6 +233,8 @@ typedef struct Module {
 Module *module_create(Arena *arena, const char *name, const SourceFile *source);
 Variable *module_find_variable(Module *module, const char *path);
 const InputInfo *module_find_input(const Module *module, const char *name);
+RunOption *module_find_option(Module *module, const char *name); /* NULL: there is none */
+int module_option_index(const Module *module, const char *name);
 const char **module_metric_names(Arena *arena, const Module *module);
 /* Whether a metric depends on one. */
 bool module_metric_is_ranked(Arena *arena, const Module *module, const char *metric);

@@ -144,6 +144,16 @@ static bool read_list(Reader *reader, int depth, DataValue *value) {
   return reader_expect_mark(reader, ']');
 }
 
+/* The options stand before the data. */
+static bool read_option_name(Reader *reader, DataValue *value) {
+  value->kind = DATA_OPTION;
+  if (!reader_string(reader, &value->string)) return false;
+  const RunOption *option = module_find_option(reader->module, value->string);
+  if (!option) return reader_fail(reader, "there is no option of this name");
+  value->number = option->start;
+  return true;
+}
+
 static bool read_value(Reader *reader, int depth, DataValue *value) {
   if (reader_accept_mark(reader, '[')) return read_list(reader, depth, value);
   if (reader->token.kind == TOKEN_STRING) {
@@ -154,6 +164,7 @@ static bool read_value(Reader *reader, int depth, DataValue *value) {
     value->kind = DATA_NAME;
     return reader_string(reader, &value->string);
   }
+  if (reader_accept_word(reader, "option")) return read_option_name(reader, value);
   bool is_true = reader_accept_word(reader, "true");
   if (is_true || reader_accept_word(reader, "false")) {
     value->kind = DATA_BOOL;

@@ -148,6 +148,10 @@ static void print_data_value(Text *text, const DataValue *value) {
     text_add(text, "field ");
     text_add_quoted(text, value->string);
     break;
+  case DATA_OPTION:
+    text_add(text, "option ");
+    text_add_quoted(text, value->string);
+    break;
   case DATA_LIST:
     text_add_char(text, '[');
     for (int i = 0; i < value->count; i++) {

@@ -87,6 +87,7 @@ typedef struct nnc_program_option {
   double start;        /* by default */
   double least, limit; /* least <= value < limit */
   int sets_epochs, sets_steps, sets_validate, sets_seed; /* what it gives of nnc_model */
+  int sets_rows;                                         /* it says which rows a data set has */
   int line;                                              /* in the .net file, 0 when unknown */
 } nnc_program_option;
 
@@ -195,12 +196,12 @@ typedef struct nnc_entry {
 
 /* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning
  * of every argument: docs/data.md. */
-enum nnc_value_kind { NNC_NUMBER, NNC_STRING, NNC_BOOLEAN, NNC_LIST, NNC_FIELD };
+enum nnc_value_kind { NNC_NUMBER, NNC_STRING, NNC_BOOLEAN, NNC_LIST, NNC_FIELD, NNC_OPTION };
 
 typedef struct nnc_value {
   int kind;
-  double number;      /* also for booleans */
-  const char *string; /* also a field's name */
+  double number;      /* also for booleans; which of the options */
+  const char *string; /* also the name of a field or an option */
   int count;
   const struct nnc_value *items;
 } nnc_value;
@@ -302,6 +303,7 @@ typedef struct nnc_model {
 
   int option_count;
   const nnc_program_option *options;
+  const double *option_values; /* as the run has them; the runtime sets it */
 
   int watch_count; /* one of a kind at most */
   const nnc_watch *watches;

@@ -9,7 +9,7 @@
       "calibration", "wrong", "validate-every", "log", "to", "tensorboard", "report-live",         \
       "keep-going", "check-numerics", "format", "npy", "png", "only", "count", "json", "all",      \
       "ahead", "data-only", "predict", "cache", "trace", "warmup", "inputs", "eval", "isa",        \
-      "jobs", "batch", "top", "prompt", "length", "temperature", "top-k", "top-p", "stop",         \
+      "jobs", "over", "batch", "top", "prompt", "length", "temperature", "top-k", "top-p", "stop", \
       "names", "quiet", "help", "version"
 
 /* Those of the command generate alone, which a program without that block may have for its options. */

@@ -152,6 +152,8 @@ static const Option options_table[] = {
     {"stop", 0, KIND_TEXT, FIELD(stop), NNC_GENERATE, 0, "TEXT", "end before this text"},
     {"jobs", 0, KIND_COUNT, FIELD(jobs), NNC_SWEEP, 1, "N",
      "runs at a time (default: as many as there are cores; on a GPU one)"},
+    {"over", 0, KIND_TEXT, FIELD(over), NNC_SWEEP, 0, "OPTION",
+     "the table ends with means and standard deviations over the values of OPTION (or seed)"},
     {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
      "the instruction set to use, of those compiled in (default: the best)"},
     {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, "", "only errors and warnings"},

@@ -47,7 +47,7 @@ typedef struct nnc_interval {
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt, *stop,
-      *only, *npy, *png, *cache; /* NULL: not given */
+      *only, *npy, *png, *cache, *over; /* NULL: not given */
   const char *init[NNC_MOST_INITS];
   int init_count;
   const char *resume; /* "": the default checkpoint; NULL: no --resume */

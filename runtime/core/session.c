@@ -184,7 +184,8 @@ void nnc_session_run_on(nnc_session *session, const nnc_entry *entry, const uint
 }
 
 bool nnc_session_take_options(nnc_session *session, const char *text, const char *path) {
-  if (!nnc_settings_recorded(&session->settings, text, path)) return false;
+  bool goes_on = session->options->resume != NULL;
+  if (!nnc_settings_recorded(&session->settings, text, path, goes_on)) return false;
   nnc_settings_apply(&session->settings);
   session->schedules_have_length = false;
   return find_schedules(session);

@@ -108,16 +108,30 @@ char *nnc_settings_format(const nnc_settings *settings) {
   return NULL;
 }
 
-static bool take_recorded(nnc_settings *settings, int i, double value, const char *path) {
+/* The command line gives another value than the checkpoint has. */
+static bool tell_other(const nnc_settings *settings, int i, const char *was, const char *path,
+                       bool goes_on) {
+  char now[40], flag[64];
+  nnc_setting_flag(i, flag);
+  nnc_setting_text(settings->values[i], now);
+  if (!option_at(i)->sets_rows) nnc_note("--%s %s, where %s has %s", flag, now, path, was);
+  else if (!goes_on)
+    nnc_warning("--%s %s, where %s has %s: rows that it was trained on are among those of the sets",
+                flag, now, path, was);
+  else
+    nnc_error("--%s %s, where %s has %s: --resume goes on with the rows that the run began with; "
+              "with others it is another run, in a folder of its own (--out)",
+              flag, now, path, was);
+  return !option_at(i)->sets_rows || !goes_on;
+}
+
+static bool take_recorded(nnc_settings *settings, int i, double value, const char *path,
+                          bool goes_on) {
   const nnc_program_option *option = option_at(i);
   char was[40], now[40], form[160], flag[64];
   nnc_setting_text(value, was);
-  if (settings->given[i]) {
-    if (settings->values[i] != value)
-      nnc_note("--%s %s, where %s has %s", nnc_setting_flag(i, flag),
-               nnc_setting_text(settings->values[i], now), path, was);
-    return true;
-  }
+  if (settings->given[i])
+    return settings->values[i] == value || tell_other(settings, i, was, path, goes_on);
   if (!is_allowed(option, value)) {
     nnc_error("%s has %s = %s, but the program wants %s; --%s gives another", path, option->name,
               was, nnc_setting_form(i, form), nnc_setting_flag(i, flag));
@@ -131,16 +145,17 @@ static bool take_recorded(nnc_settings *settings, int i, double value, const cha
 }
 
 static bool read_recorded(nnc_settings *settings, const nnc_json_document *document,
-                          const char *path) {
+                          const char *path, bool goes_on) {
   for (int i = 0; i < nnc_the_model.option_count; i++) {
     const nnc_json *member = nnc_json_member(document, document->values, option_at(i)->name);
     if (!member || member->kind != NNC_JSON_NUMBER) continue; /* the program has changed */
-    if (!take_recorded(settings, i, strtod(member->text, NULL), path)) return false;
+    if (!take_recorded(settings, i, strtod(member->text, NULL), path, goes_on)) return false;
   }
   return true;
 }
 
-bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char *path) {
+bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char *path,
+                           bool goes_on) {
   nnc_json_document document;
   char message[128];
   if (!text || nnc_the_model.option_count == 0) return true;
@@ -148,7 +163,7 @@ bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char 
   strcpy(message, "out of memory");
   bool good = copy && nnc_json_parse(&document, copy, strlen(copy), message, sizeof message);
   if (good) {
-    good = read_recorded(settings, &document, path);
+    good = read_recorded(settings, &document, path, goes_on);
     nnc_json_free(&document);
   } else {
     nnc_error("%s: metadata 'options': %s", path, message);
@@ -157,12 +172,16 @@ bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char 
   return good;
 }
 
-/* --- Keys of train -------------------------------------------------------------------------- */
+/* --- Keys of train, and data ----------------------------------------------------------------- */
+
+static double applied[NNC_MAX_OPTIONS];
 
 void nnc_settings_apply(const nnc_settings *settings) {
   nnc_model *model = &nnc_the_model;
+  model->option_values = applied;
   for (int i = 0; i < model->option_count; i++) {
     const nnc_program_option *option = option_at(i);
+    applied[i] = settings->values[i];
     int64_t whole = option->is_whole ? (int64_t)settings->values[i] : 0;
     if (option->sets_epochs) model->epochs = whole;
     if (option->sets_steps) model->steps = whole;

@@ -34,10 +34,12 @@ void nnc_settings_put(FILE *file, const nnc_settings *settings);
 char *nnc_settings_format(const nnc_settings *settings); /* malloc'ed; NULL: no memory */
 
 /* What a checkpoint holds becomes the value of every option that the command line does not give; where one is
- * another than its default, or than what is given, a note says so. False after a message. */
-bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char *path);
+ * another than its default, or than what is given, a note says so; a run that goes on keeps its rows. False after a
+ * message. */
+bool nnc_settings_recorded(nnc_settings *settings, const char *text, const char *path,
+                           bool goes_on);
 
-/* The keys of `train` that options give: nnc_the_model gets their values. */
+/* The keys of `train` that options give: nnc_the_model gets their values; and the data get theirs. */
 void nnc_settings_apply(const nnc_settings *settings);
 /* Whether the command line gives the seed by an option. */
 bool nnc_settings_give_seed(const nnc_settings *settings);

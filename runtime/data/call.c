@@ -63,12 +63,14 @@ int data_argument_number(const DataContext *context, const char *const *formals,
                          double least, double most, double *number) {
   const nnc_value *value = data_argument(context->call, formals, name);
   if (!value) return 0;
-  if (value->kind != NNC_NUMBER)
+  bool is_option = value->kind == NNC_OPTION;
+  if (value->kind != NNC_NUMBER && !is_option)
     return data_fail_call(context, "%s of %s must be a number", name, context->call->function);
-  if (!(value->number >= least && value->number <= most))
+  double found = is_option ? context->model->option_values[(int)value->number] : value->number;
+  if (!(found >= least && found <= most))
     return data_fail_call(context, "%s of %s must be from %.15g to %.15g, it is %.15g", name,
-                          context->call->function, least, most, value->number);
-  *number = value->number;
+                          context->call->function, least, most, found);
+  *number = found;
   return 0;
 }
 

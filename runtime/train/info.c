@@ -69,6 +69,7 @@ static void put_value(FILE *file, const nnc_value *value) {
   case NNC_NUMBER: fprintf(file, "%.9g", value->number); return;
   case NNC_STRING: nnc_json_put_string(file, value->string); return;
   case NNC_BOOLEAN: fputs(value->number != 0 ? "true" : "false", file); return;
+  case NNC_OPTION:
   case NNC_FIELD: fputs(nnc_printable(value->string), file); return;
   default: break;
   }

@@ -20,6 +20,7 @@
 #include "os/replace.h"
 #include "os/stop.h"
 #include "train/commands.h"
+#include "train/sweep_over.h"
 #include "train/sweep_plan.h"
 #include "train/sweep_table.h"
 
@@ -249,8 +250,8 @@ static void choose_jobs(Sweep *sweep) {
 
 static bool open_run(Sweep *sweep, int number) {
   Run *run = &sweep->runs[number];
-  char *part = nnc_sweep_name(&sweep->plan, number, ",");
-  run->name = nnc_sweep_name(&sweep->plan, number, " ");
+  char *part = nnc_sweep_name(&sweep->plan, number, ",", -1);
+  run->name = nnc_sweep_name(&sweep->plan, number, " ", -1);
   run->folder = part ? nnc_path_join(sweep->plan.folder, part) : NULL;
   run->mark_path = run->folder ? nnc_path_join(run->folder, "sweep.json") : NULL;
   const char *all_events = sweep->options->tensorboard;
@@ -294,6 +295,7 @@ static bool print_results(const Sweep *sweep) {
       good = nnc_sweep_result_read(&rows[i].result, rows[i].folder);
   }
   if (good) nnc_sweep_print(&sweep->plan, rows, sweep->options->json);
+  if (good && sweep->plan.over >= 0) nnc_sweep_print_over(&sweep->plan, rows, sweep->options->json);
   for (int i = 0; i < count && rows; i++) nnc_sweep_result_free(&rows[i].result);
   free(rows);
   if (fflush(stdout) == 0 && !ferror(stdout)) return good;

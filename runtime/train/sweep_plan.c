@@ -92,8 +92,26 @@ static bool add_axis(nnc_sweep_plan *plan, int option, const char *text, bool *u
   return good;
 }
 
+/* "weight_decay" is the axis weight-decay. */
+static bool is_axis(const nnc_sweep_axis *axis, const char *name) {
+  if (axis->option < 0) return strcmp(name, "seed") == 0;
+  return nnc_setting_find(name, strlen(name)) == axis->option;
+}
+
+static bool find_over(nnc_sweep_plan *plan, bool *usage) {
+  const char *name = plan->options->over;
+  for (int i = 0; name && i < plan->axis_count; i++)
+    if (is_axis(&plan->axes[i], name)) plan->over = i;
+  if (!name || plan->over >= 0) return true;
+  nnc_error("--over %s wants the name of a flag that lists values here, as in --seed 0..5 --over "
+            "seed",
+            name);
+  *usage = true;
+  return false;
+}
+
 bool nnc_sweep_plan_open(nnc_sweep_plan *plan, const nnc_options *options, bool *usage) {
-  *plan = (nnc_sweep_plan){.options = options, .run_count = 1};
+  *plan = (nnc_sweep_plan){.options = options, .run_count = 1, .over = -1};
   *usage = false;
   plan->folder = nnc_default_folder(options);
   if (!plan->folder) return false;
@@ -101,6 +119,7 @@ bool nnc_sweep_plan_open(nnc_sweep_plan *plan, const nnc_options *options, bool 
     if (options->setting_texts[i] && !add_axis(plan, i, options->setting_texts[i], usage))
       return false;
   if (options->seed_text && !add_axis(plan, -1, options->seed_text, usage)) return false;
+  if (!find_over(plan, usage)) return false;
   *usage = true;
   for (int i = 0; i < plan->axis_count; i++) {
     if (plan->axes[i].count <= MOST_RUNS / plan->run_count) {
@@ -141,13 +160,23 @@ const char *nnc_sweep_value(const nnc_sweep_plan *plan, int axis, int run, char 
   return buffer;
 }
 
-char *nnc_sweep_name(const nnc_sweep_plan *plan, int run, const char *between) {
+int nnc_sweep_member(const nnc_sweep_plan *plan, int group, int member) {
+  int stride = 1;
+  for (int i = plan->axis_count - 1; i > plan->over; i--) stride *= plan->axes[i].count;
+  return (group / stride * plan->axes[plan->over].count + member) * stride + group % stride;
+}
+
+char *nnc_sweep_name(const nnc_sweep_plan *plan, int run, const char *between, int but) {
   char *name = NULL, flag[64], value[40];
+  const char *before = "";
   size_t size;
   FILE *file = open_memstream(&name, &size);
-  for (int i = 0; file && i < plan->axis_count; i++)
-    fprintf(file, "%s%s=%s", i ? between : "", nnc_sweep_axis_name(&plan->axes[i], flag),
+  for (int i = 0; file && i < plan->axis_count; i++) {
+    if (i == but) continue;
+    fprintf(file, "%s%s=%s", before, nnc_sweep_axis_name(&plan->axes[i], flag),
             nnc_sweep_value(plan, i, run, value));
+    before = between;
+  }
   if (file && fclose(file) == 0) return name;
   free(file ? name : NULL);
   nnc_error("cannot allocate the name of a run");

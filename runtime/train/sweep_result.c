@@ -18,9 +18,9 @@ static int set_count(void) { return model->data_set_count + 1; }
 const char *nnc_sweep_set(int row) { return row == 0 ? "train" : model->data_sets[row - 1].name; }
 
 /* Row 0 has the metrics of training, so those of `train` as a data set are not there again. */
-static bool is_evaluated(int row) {
+bool nnc_sweep_has_set(int row) {
   const char *name = nnc_sweep_set(row);
-  return strcmp(name, "train") != 0 && strcmp(name, "predict") != 0;
+  return row == 0 || (strcmp(name, "train") != 0 && strcmp(name, "predict") != 0);
 }
 
 nnc_sweep_measure nnc_sweep_compared_by(void) {
@@ -34,7 +34,7 @@ nnc_sweep_measure nnc_sweep_compared_by(void) {
     set = watch->set;
   }
   for (int i = set_count() - 1; i > 0; i--)
-    if (is_evaluated(i) && (!set || strcmp(set, nnc_sweep_set(i)) == 0)) by.set = i;
+    if (nnc_sweep_has_set(i) && (!set || strcmp(set, nnc_sweep_set(i)) == 0)) by.set = i;
   return by;
 }
 
@@ -82,7 +82,7 @@ static bool read_line(nnc_sweep_report *report, double *seconds, char *line, siz
   for (int row = 0; row < set_count(); row++)
     for (int i = 0; i < model->metric_count; i++) {
       report->metrics[row * model->metric_count + i] =
-          row > 0 && !is_evaluated(row)
+          !nnc_sweep_has_set(row)
               ? NAN
               : metric_of(&document, nnc_sweep_set(row), model->metric_names[i]);
     }
@@ -142,7 +142,7 @@ void nnc_sweep_report_put(FILE *file, const nnc_sweep_report *report) {
   for (int row = 0; row < set_count(); row++)
     for (int i = 0; i < model->metric_count; i++) {
       double value = report->metrics[row * model->metric_count + i];
-      if (row > 0 && !is_evaluated(row)) continue;
+      if (!nnc_sweep_has_set(row)) continue;
       fprintf(file, ",\"%s/%s\":", nnc_sweep_set(row), model->metric_names[i]);
       nnc_json_put_number(file, value);
     }

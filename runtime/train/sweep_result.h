@@ -30,6 +30,8 @@ typedef struct nnc_sweep_measure {
 } nnc_sweep_measure;
 nnc_sweep_measure nnc_sweep_compared_by(void);
 const char *nnc_sweep_set(int set);
+/* Whether reports have metrics of that set. */
+bool nnc_sweep_has_set(int set);
 /* The metrics of that set; and that metric, or its negative where more is better: the best report has the least. */
 const double *nnc_sweep_compared(const nnc_sweep_report *report);
 double nnc_sweep_badness(const nnc_sweep_report *report);

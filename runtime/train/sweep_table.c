@@ -8,8 +8,6 @@
 #include "core/json.h"
 #include "os/printable.h"
 
-enum { CELL = 128 };
-
 /* Columns: the axes, the state, the last step and its metrics, the best step and its metrics. */
 typedef struct Table {
   const nnc_sweep_plan *plan;
@@ -20,60 +18,67 @@ static int column_count(const Table *table) {
   return table->plan->axis_count + 1 + 2 * (1 + nnc_the_model.metric_count);
 }
 
-static void head(const Table *table, int column, char cell[CELL]) {
+static void head(const Table *table, int column, char cell[NNC_SWEEP_CELL]) {
   int axes = table->plan->axis_count, metrics = nnc_the_model.metric_count;
   char flag[64];
   if (column < axes) {
-    snprintf(cell, CELL, "%s", nnc_sweep_axis_name(&table->plan->axes[column], flag));
+    snprintf(cell, NNC_SWEEP_CELL, "%s", nnc_sweep_axis_name(&table->plan->axes[column], flag));
     return;
   }
   column -= axes;
-  if (column == 0) snprintf(cell, CELL, "state");
+  if (column == 0) snprintf(cell, NNC_SWEEP_CELL, "state");
   else if (column == 1 || column == 2 + metrics)
-    snprintf(cell, CELL, "%s", column == 1 ? "last step" : "best step");
+    snprintf(cell, NNC_SWEEP_CELL, "%s", column == 1 ? "last step" : "best step");
   else
-    snprintf(cell, CELL, "%s/%s", nnc_sweep_set(nnc_sweep_compared_by().set),
+    snprintf(cell, NNC_SWEEP_CELL, "%s/%s", nnc_sweep_set(nnc_sweep_compared_by().set),
              nnc_the_model.metric_names[(column - 2) % (metrics + 1)]);
 }
 
-static void body(const Table *table, int run, int column, char cell[CELL]) {
+static void body(const Table *table, int run, int column, char cell[NNC_SWEEP_CELL]) {
   int axes = table->plan->axis_count, metrics = nnc_the_model.metric_count;
   const nnc_sweep_row *row = &table->rows[run];
   char value[40];
   *cell = '\0';
-  if (column < axes) snprintf(cell, CELL, "%s", nnc_sweep_value(table->plan, column, run, value));
-  else if (column == axes) snprintf(cell, CELL, "%s", row->state);
+  if (column < axes)
+    snprintf(cell, NNC_SWEEP_CELL, "%s", nnc_sweep_value(table->plan, column, run, value));
+  else if (column == axes) snprintf(cell, NNC_SWEEP_CELL, "%s", row->state);
   else if (row->result.is_there) {
     column -= axes + 1;
     const nnc_sweep_report *report = column <= metrics ? &row->result.last : &row->result.best;
     column %= metrics + 1;
-    if (column == 0) snprintf(cell, CELL, "%lld", (long long)report->step);
-    else snprintf(cell, CELL, "%.6g", nnc_sweep_compared(report)[column - 1]);
+    if (column == 0) snprintf(cell, NNC_SWEEP_CELL, "%lld", (long long)report->step);
+    else snprintf(cell, NNC_SWEEP_CELL, "%.6g", nnc_sweep_compared(report)[column - 1]);
   }
 }
 
-static void print_line(const Table *table, int run, const int *widths) {
-  char cell[CELL];
-  for (int i = 0; i < column_count(table); i++) {
-    if (run < 0) head(table, i, cell);
-    else body(table, run, i, cell);
-    printf("%*s  ", widths[i], nnc_printable(cell));
-  }
-  printf("%s\n", run < 0 ? "folder" : nnc_printable(table->rows[run].folder));
+static void write(const void *table, int run, int column, char cell[NNC_SWEEP_CELL]) {
+  if (run < 0) head(table, column, cell);
+  else body(table, run, column, cell);
 }
 
-static void print_table(const Table *table) {
-  int *widths = calloc((size_t)column_count(table) + 1, sizeof *widths);
-  char cell[CELL];
+static const char *folder_of(const void *context, int run) {
+  const Table *table = context;
+  return run < 0 ? "folder" : table->rows[run].folder;
+}
+
+void nnc_sweep_print_grid(const nnc_sweep_grid *grid) {
+  int *widths = calloc((size_t)grid->column_count + 1, sizeof *widths);
+  char cell[NNC_SWEEP_CELL];
   if (!widths) return;
-  for (int run = -1; run < table->plan->run_count; run++)
-    for (int i = 0; i < column_count(table); i++) {
-      if (run < 0) head(table, i, cell);
-      else body(table, run, i, cell);
+  for (int row = -1; row < grid->row_count; row++)
+    for (int i = 0; i < grid->column_count; i++) {
+      grid->write(grid->context, row, i, cell);
       int width = (int)strlen(cell);
       if (width > widths[i]) widths[i] = width;
     }
-  for (int run = -1; run < table->plan->run_count; run++) print_line(table, run, widths);
+  for (int row = -1; row < grid->row_count; row++) {
+    for (int i = 0; i < grid->column_count; i++) {
+      grid->write(grid->context, row, i, cell);
+      printf("%s%*s", i ? "  " : "", widths[i], nnc_printable(cell));
+    }
+    if (grid->end) printf("  %s", nnc_printable(grid->end(grid->context, row)));
+    putchar('\n');
+  }
   free(widths);
 }
 
@@ -93,7 +98,7 @@ static int find_best(const Table *table) {
 
 static void print_best(const Table *table) {
   int best = find_best(table);
-  char *name = best >= 0 ? nnc_sweep_name(table->plan, best, " ") : NULL;
+  char *name = best >= 0 ? nnc_sweep_name(table->plan, best, " ", -1) : NULL;
   if (!name) return;
   const nnc_sweep_report *report = &table->rows[best].result.best;
   nnc_sweep_measure by = nnc_sweep_compared_by();
@@ -124,8 +129,8 @@ static void print_json(const Table *table, int run) {
 
 void nnc_sweep_print(const nnc_sweep_plan *plan, const nnc_sweep_row *rows, bool as_json) {
   Table table = {plan, rows};
+  nnc_sweep_grid grid = {&table, plan->run_count, column_count(&table), write, folder_of};
   for (int run = 0; as_json && run < plan->run_count; run++) print_json(&table, run);
-  if (as_json) return;
-  print_table(&table);
-  print_best(&table);
+  if (!as_json) nnc_sweep_print_grid(&grid);
+  if (!as_json && plan->over < 0) print_best(&table);
 }

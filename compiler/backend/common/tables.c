@@ -258,6 +258,11 @@ static void add_value(Emitter *emitter, Text *text, const DataValue *value) {
   case DATA_NAME:
     text_printf(text, "{.kind = NNC_FIELD, .string = %s}", quoted(emitter, value->string));
     return;
+  case DATA_OPTION:
+    text_printf(text, "{.kind = NNC_OPTION, .number = %d, .string = %s}",
+                module_option_index(emitter->program->module, value->string),
+                quoted(emitter, value->string));
+    return;
   case DATA_LIST: break;
   }
   if (value->count == 0) {
@@ -414,10 +419,11 @@ static void emit_options(Emitter *emitter) {
   if (!open_table(emitter, "nnc_program_option", "options", module->options.count)) return;
   for (int i = 0; i < module->options.count; i++) {
     const RunOption *option = &module->options.items[i];
-    code_line(code, "{%s, %d, %s, %s, %s, %s, %d, %d, %d, %d, %d},", quoted(emitter, option->name),
-              option->is_whole, unit_text(option->unit), number(emitter, option->start),
-              number(emitter, option->least), number(emitter, option->limit), option->sets_epochs,
-              option->sets_steps, option->sets_validate, option->sets_seed, option->span.line);
+    code_line(code, "{%s, %d, %s, %s, %s, %s, %d, %d, %d, %d, %d, %d},",
+              quoted(emitter, option->name), option->is_whole, unit_text(option->unit),
+              number(emitter, option->start), number(emitter, option->least),
+              number(emitter, option->limit), option->sets_epochs, option->sets_steps,
+              option->sets_validate, option->sets_seed, option->sets_rows, option->span.line);
   }
   code_close_list(code);
 }

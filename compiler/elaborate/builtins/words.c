@@ -441,7 +441,8 @@ const Builtin builtins_words[] = {
         "fold", "fold(number, of = 5, seed = 0, by = FIELD, group = FIELD)",
         "Cross-validation: the rows are cut into `of` random parts; data train takes all but the "
         "one of that number, every other set that one. With `by` each has the same share of every "
-        "value of the field, with `group` all rows of each value are in one."
+        "value of the field, with `group` all rows of each value are in one. The number may be an "
+        "option, so that --fold 3 chooses it when the program runs."
         " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") | fold(0, of = 10) }"),
     STAGE("balance", "balance(FIELD)",
           "In data train: all values of the field, as classes, are read equally often."

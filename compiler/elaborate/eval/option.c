@@ -15,10 +15,7 @@
 #define MOST_WHOLE 0x1p53 /* whole numbers that a double holds */
 
 static RunOption *find_option(const Elaborator *e, const char *name) {
-  Module *module = e->module;
-  for (int i = 0; i < module->options.count; i++)
-    if (module->options.items[i].name == name) return &module->options.items[i];
-  return NULL;
+  return module_find_option(e->module, name);
 }
 
 RunOption *option_of(const Elaborator *e, Value value) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "elaborate/core/report.h"
 #include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/option.h"
 #include "elaborate/sections/data.h"
 #include "support/names.h"
 
@@ -18,7 +19,8 @@ enum {
   BOOL = 1 << DATA_BOOL,
   LIST = 1 << DATA_LIST,
   FIELD = 1 << DATA_NAME,
-  KINDS = NUMBER | STRING | BOOL | LIST | FIELD,
+  OPTION = 1 << DATA_OPTION, /* the executable may take it as a flag */
+  KINDS = NUMBER | STRING | BOOL | LIST | FIELD | OPTION,
   NEEDED = KINDS + 1,         /* it must be given */
   REPEATED = NEEDED * 2,      /* any number of positional ones, named "" */
   RANGED = NEEDED * 4,        /* numbers have a range; */
@@ -127,7 +129,7 @@ static const DataWord stages[] = {
       ANY("group", FIELD)},
      {0}},
     {"fold",
-     {WITHIN("number", WHOLE | NEEDED, 0, 999), WITHIN("of", WHOLE, 2, 1000), SEED,
+     {WITHIN("number", WHOLE | NEEDED | OPTION, 0, 999), WITHIN("of", WHOLE, 2, 1000), SEED,
       ANY("by", FIELD), ANY("group", FIELD)},
      {0}},
     {"balance", {ANY("field", FIELD | NEEDED)}, {0}},
@@ -187,6 +189,7 @@ static const char *kinds_text(int kinds) {
   if (kinds == LIST) return "a list";
   if (kinds == FIELD) return "the name of a field of this line";
   if (kinds == (STRING | LIST)) return "a string or a list of strings";
+  if (kinds == (NUMBER | OPTION)) return "a number or an option of the program";
   if (kinds & LIST) return "a number, true or false, or a list of them";
   return "a number or a string";
 }
@@ -260,6 +263,11 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
     return false;
   }
   Value value = evaluate_expr(e, expr);
+  const RunOption *option = formal->kinds & OPTION ? option_of(e, value) : NULL;
+  if (option) {
+    *result = (DataValue){.kind = DATA_OPTION, .number = option->start, .string = option->name};
+    return true;
+  }
   if (!data_value(e, value, expr->span, result)) return false;
   if (formal->kinds & 1 << result->kind) return true;
   return report_failure(e, expr->span, "'%s' must be %s, found %s", formal->name,

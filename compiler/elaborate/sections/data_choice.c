@@ -1,5 +1,6 @@
 /* Stages that look at the values of a field: split and fold with `by` or `group`, balance and weigh. The field must be
  * there to be looked at; how often examples are read is said for training alone, and once. */
+#include <math.h>
 #include <string.h>
 #include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
@@ -12,12 +13,31 @@ static bool samples(const DataCall *call) {
   return is_call(call, "balance") || is_call(call, "weigh");
 }
 
+/* The option takes the numbers of the folds alone. */
+static void limit_option(Elaborator *e, const DataCall *call, const char *name, double of) {
+  RunOption *option = module_find_option(e->module, name);
+  option->sets_rows = true;
+  option->least = fmax(option->least, 0);
+  option->limit = fmin(option->limit, of);
+  if (option->is_whole && option->unit == UNIT_NONE) return;
+  Diagnostic *d =
+      report_error(e, call->span, "the number of a fold is a whole one, but the option '%s' is %s",
+                   name, option->unit ? "a length in epochs or steps" : "not");
+  diag_note(d, option->span, "a default without a fraction, such as 0, makes it one");
+}
+
 /* A fold's number is below their count. */
 static void check_fold(Elaborator *e, const DataCall *call) {
+  const DataArgument *argument = data_find_argument(call, "number");
   double number = data_argument_number(call, "number", 0), of = data_argument_number(call, "of", 5);
-  if (number < of) return;
-  report_error(e, call->span, "folds are numbered from 0: of %.0f there is none of number %.0f", of,
-               number);
+  if (!argument) return;
+  const char *option = argument->value.kind == DATA_OPTION ? argument->value.string : NULL;
+  if (option) limit_option(e, call, option, of);
+  if (number >= 0 && number < of) return;
+  Diagnostic *d = report_error(
+      e, call->span, "folds are numbered from 0: of %.0f there is none of number %g", of, number);
+  if (option)
+    diag_note(d, module_find_option(e->module, option)->span, "the default of the option");
 }
 
 /* One value a row, which an input takes: else it is not loaded. */

@@ -251,8 +251,15 @@ const DataCall *data_next_choice(const DataPipeline *pipeline, int *at) {
   return NULL;
 }
 
+/* The option that gives the argument; NULL. */
+static const char *option_of_argument(const DataCall *call, const char *name) {
+  const DataArgument *argument = data_find_argument(call, name);
+  return argument && argument->value.kind == DATA_OPTION ? argument->value.string : NULL;
+}
+
 bool data_same_choice(const DataCall *a, const DataCall *b) {
   if (!a || !b || a->function != b->function) return a == b;
+  if (option_of_argument(a, "number") != option_of_argument(b, "number")) return false;
   const DataArgument *by = data_find_argument(a, "by"), *its = data_find_argument(b, "by");
   const DataArgument *group = data_find_argument(a, "group");
   const DataArgument *others = data_find_argument(b, "group");
