@@ -8,13 +8,13 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
          M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
-         MR = NNC_TILE_ROWS, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES, TILE_ROW = @TILE_ROW@,
-         A_GROUP = @KB_PACKED@ * MR + 16, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
+         MR = NNC_TILE_ROWS@OF@, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@P@, NR = NNC_TILE_VECTORS@OF@ * LANES,
+         TILE_ROW = @TILE_ROW@,
+         A_GROUP = @A_GROUP@, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
          ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */
          VECTORS_1 = (NB % NR + LANES - 1) / LANES,
          VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);
-  static nnc_tile_of_@P@ *const tiles[3][3] =
-      NNC_TILE_TABLE(@TILES@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
+  @TILES@MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS@OF@, VECTORS_1, VECTORS_2);
   @PACKED_A@
   @PACKED_B@
   @SUMS@
@@ -43,7 +43,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const @PACKED_TYPE@ *const a = @A@;
           @TYPE@ *const tile = @TILE@;
           @AHEAD@
-          tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](
+          @MULTIPLY@
               @DEPTH@, a, @A_ROW@, @A_K@, panel, panel_row, tile, TILE_ROW, is_first, @AHEAD_POINTER@);
           @TILE_DONE@
         }
@@ -51,4 +51,5 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       }
     }
   }
+  @TILES_END@
 }

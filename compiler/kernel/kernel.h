@@ -118,6 +118,8 @@ typedef struct AxisGroup {
 
 /* Product of the extents; 1 when there are none. */
 int64_t axis_group_extent(const AxisGroup *group);
+/* Whether the element of a flat number lies that number of the last axis' strides from the first. */
+bool axis_group_is_linear(const AxisGroup *group, int slot);
 
 /* The types of the templates' slots. */
 #define SLOTS(type, member, ...)                                                                   \

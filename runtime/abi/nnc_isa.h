@@ -99,11 +99,17 @@
 #define NNC_HAS_AVX512VNNI
 #endif
 
+#ifdef __AVX512VBMI2__
+#define NNC_HAS_AVX512VBMI2 "avx512vbmi2 "
+#else
+#define NNC_HAS_AVX512VBMI2
+#endif
+
 #define NNC_EXTENSIONS                                                                             \
   NNC_HAS_SSE3 NNC_HAS_SSSE3 NNC_HAS_SSE41 NNC_HAS_SSE42 NNC_HAS_AVX NNC_HAS_AVX2 NNC_HAS_FMA      \
       NNC_HAS_F16C NNC_HAS_BMI NNC_HAS_BMI2 NNC_HAS_LZCNT NNC_HAS_MOVBE NNC_HAS_AVX512F            \
           NNC_HAS_AVX512BW NNC_HAS_AVX512CD NNC_HAS_AVX512DQ NNC_HAS_AVX512VL NNC_HAS_AVX512VBMI   \
-              NNC_HAS_AVX512VNNI ""
+              NNC_HAS_AVX512VNNI NNC_HAS_AVX512VBMI2 ""
 
 /* In a program for several levels each has its own names: kernel_v3. */
 #define NNC_OF_LEVEL(name) NNC_JOIN_LEVEL(name, NNC_LEVEL)

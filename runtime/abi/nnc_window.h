@@ -112,7 +112,7 @@ NNC_DEFINE_WINDOW(half, uint16_t, uint16_t, )
   NNC_SHARED void nnc_window_columns_##name(                                                       \
       uint32_t *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,    \
       int64_t begin, int64_t length, const uint16_t *src, int64_t first, int64_t count) {          \
-    enum { ROWS = 32, WIDEST = NNC_TILE_VECTORS * NNC_LANES_f32 };                                 \
+    enum { ROWS = 32, WIDEST = NNC_TILE_VECTORS_bf16 * NNC_LANES_bf16 };                           \
     uint16_t seen[ROWS * WIDEST] NNC_ALIGNED;                                                      \
     for (int64_t i = 0; i < count; i += ROWS) {                                                    \
       const int64_t rows = nnc_least(ROWS, count - i);                                             \

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/message.h"
 #include "core/options.h"
+#include "os/matrix.h"
+#include "os/message.h"
 
 static const nnc_level *used;
 
@@ -20,37 +21,41 @@ const nnc_level *nnc_level_used(void) { return used; }
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-enum { REGISTER_EBX, REGISTER_ECX, REGISTER_EDX };
-enum { SAVES_NOTHING = 0, SAVES_YMM = 0x6, SAVES_ZMM = 0xe6 };
+enum { REGISTER_EAX, REGISTER_EBX, REGISTER_ECX, REGISTER_EDX };
+enum { SAVES_NOTHING = 0, SAVES_YMM = 0x6, SAVES_ZMM = 0xe6, SAVES_MATRIX = 0x60000 };
 
 typedef struct Extension {
-  const char *name; /* as in nnc_isa.h */
-  unsigned leaf;    /* of CPUID, subleaf 0 */
+  const char *name;       /* as in nnc_isa.h */
+  unsigned leaf, subleaf; /* of CPUID */
   int place, bit;
   unsigned saved; /* the bits of XCR0 that it needs */
 } Extension;
 
 static const Extension extensions[] = {
-    {"sse3", 1, REGISTER_ECX, 0, SAVES_NOTHING},
-    {"ssse3", 1, REGISTER_ECX, 9, SAVES_NOTHING},
-    {"fma", 1, REGISTER_ECX, 12, SAVES_YMM},
-    {"sse4.1", 1, REGISTER_ECX, 19, SAVES_NOTHING},
-    {"sse4.2", 1, REGISTER_ECX, 20, SAVES_NOTHING},
-    {"movbe", 1, REGISTER_ECX, 22, SAVES_NOTHING},
-    {"popcnt", 1, REGISTER_ECX, 23, SAVES_NOTHING},
-    {"avx", 1, REGISTER_ECX, 28, SAVES_YMM},
-    {"f16c", 1, REGISTER_ECX, 29, SAVES_YMM},
-    {"bmi", 7, REGISTER_EBX, 3, SAVES_NOTHING},
-    {"avx2", 7, REGISTER_EBX, 5, SAVES_YMM},
-    {"bmi2", 7, REGISTER_EBX, 8, SAVES_NOTHING},
-    {"avx512f", 7, REGISTER_EBX, 16, SAVES_ZMM},
-    {"avx512dq", 7, REGISTER_EBX, 17, SAVES_ZMM},
-    {"avx512cd", 7, REGISTER_EBX, 28, SAVES_ZMM},
-    {"avx512bw", 7, REGISTER_EBX, 30, SAVES_ZMM},
-    {"avx512vl", 7, REGISTER_EBX, 31, SAVES_ZMM},
-    {"avx512vbmi", 7, REGISTER_ECX, 1, SAVES_ZMM},
-    {"avx512vnni", 7, REGISTER_ECX, 11, SAVES_ZMM},
-    {"lzcnt", 0x80000001, REGISTER_ECX, 5, SAVES_NOTHING},
+    {"sse3", 1, 0, REGISTER_ECX, 0, SAVES_NOTHING},
+    {"ssse3", 1, 0, REGISTER_ECX, 9, SAVES_NOTHING},
+    {"fma", 1, 0, REGISTER_ECX, 12, SAVES_YMM},
+    {"sse4.1", 1, 0, REGISTER_ECX, 19, SAVES_NOTHING},
+    {"sse4.2", 1, 0, REGISTER_ECX, 20, SAVES_NOTHING},
+    {"movbe", 1, 0, REGISTER_ECX, 22, SAVES_NOTHING},
+    {"popcnt", 1, 0, REGISTER_ECX, 23, SAVES_NOTHING},
+    {"avx", 1, 0, REGISTER_ECX, 28, SAVES_YMM},
+    {"f16c", 1, 0, REGISTER_ECX, 29, SAVES_YMM},
+    {"bmi", 7, 0, REGISTER_EBX, 3, SAVES_NOTHING},
+    {"avx2", 7, 0, REGISTER_EBX, 5, SAVES_YMM},
+    {"bmi2", 7, 0, REGISTER_EBX, 8, SAVES_NOTHING},
+    {"avx512f", 7, 0, REGISTER_EBX, 16, SAVES_ZMM},
+    {"avx512dq", 7, 0, REGISTER_EBX, 17, SAVES_ZMM},
+    {"avx512cd", 7, 0, REGISTER_EBX, 28, SAVES_ZMM},
+    {"avx512bw", 7, 0, REGISTER_EBX, 30, SAVES_ZMM},
+    {"avx512vl", 7, 0, REGISTER_EBX, 31, SAVES_ZMM},
+    {"avx512vbmi", 7, 0, REGISTER_ECX, 1, SAVES_ZMM},
+    {"avx512vbmi2", 7, 0, REGISTER_ECX, 6, SAVES_ZMM},
+    {"avx512vnni", 7, 0, REGISTER_ECX, 11, SAVES_ZMM},
+    {"avx512bf16", 7, 1, REGISTER_EAX, 5, SAVES_ZMM},
+    {"amx-bf16", 7, 0, REGISTER_EDX, 22, SAVES_MATRIX},
+    {"amx-tile", 7, 0, REGISTER_EDX, 24, SAVES_MATRIX},
+    {"lzcnt", 0x80000001, 0, REGISTER_ECX, 5, SAVES_NOTHING},
 };
 
 /* What the system saves: XCR0, 0 without XGETBV. */
@@ -62,12 +67,14 @@ static unsigned saved_state(void) {
 }
 
 static bool has_extension(const Extension *extension) {
-  unsigned eax, registers[3] = {0};
-  if (!__get_cpuid_count(extension->leaf, 0, &eax, &registers[REGISTER_EBX],
-                         &registers[REGISTER_ECX], &registers[REGISTER_EDX]))
+  unsigned registers[4] = {0};
+  if (!__get_cpuid_count(extension->leaf, extension->subleaf, &registers[REGISTER_EAX],
+                         &registers[REGISTER_EBX], &registers[REGISTER_ECX],
+                         &registers[REGISTER_EDX]))
     return false;
   return (registers[extension->place] >> extension->bit & 1) != 0 &&
-         (saved_state() & extension->saved) == extension->saved;
+         (saved_state() & extension->saved) == extension->saved &&
+         (extension->saved != SAVES_MATRIX || nnc_matrix_permit());
 }
 
 /* An extension that is not in the table counts as absent. */

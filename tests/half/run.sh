@@ -25,6 +25,21 @@ for compiler in clang gcc; do
   done
 done
 
+# ---- the matrix unit of this processor, if it has one, has the bits of plain C ----
+for compiler in clang gcc; do
+  command -v $compiler >/dev/null || continue
+  for flags in "-march=native" "-march=x86-64 -DNNC_MATRIX_PLAIN=1"; do
+    check "matrix.c by $compiler $flags" $compiler -std=gnu11 -O2 $flags -Wall -Wextra -Werror -I "$root/runtime/abi" \
+      "$here/matrix.c" -o "matrix${flags//[^A-Z]/}" -lm
+  done
+  ./matrix >unit.txt
+  ./matrixDNNCMATRIXPLAIN >plain.txt
+  check "tiles of plain C by $compiler" [ "$(wc -l <plain.txt)" = 640 ]
+  if [ "$(cat unit.txt)" = none ]; then echo "skipped: the matrix unit by $compiler, which has none to use here"
+  else check "tiles of the matrix unit by $compiler" cmp unit.txt plain.txt
+  fi
+done
+
 # ---- operators and gradients: -O0 (the C compiler's, too) and -O1, and the emitted C without warnings ----
 flags=(--cflags=-O0 "")
 for type in bf16 f16; do

@@ -148,6 +148,24 @@ static void make_contractions(CaseList *list) {
                        .epilogue = i % 2};
     make_contraction(list, &s);
   }
+  /* Steps of a matrix unit along k: whole, which it reads in place, cut, and with a rest. */
+  static const int64_t steps[][4] = {
+      {1, 70, 200, 96}, {3, 17, 16, 32}, {1, 35, 33, 2240}, {1, 129, 40, 2090}};
+  for (int i = 0; i < 16; i++) {
+    ContractShape s = {.batch = steps[i % 4][0],
+                       .m = steps[i % 4][1],
+                       .n = steps[i % 4][2],
+                       .k = steps[i % 4][3],
+                       .left = DTYPE_BF16,
+                       .right = DTYPE_BF16,
+                       .result = i % 3 ? DTYPE_F32 : DTYPE_BF16,
+                       .left_transposed = i & 4,
+                       .right_transposed = i & 8,
+                       .result_transposed = i % 5 == 4,
+                       .split = i % 7 == 3,
+                       .epilogue = (i + i / 4) % 3};
+    make_contraction(list, &s);
+  }
 }
 
 /* ---- convolutions ---- */

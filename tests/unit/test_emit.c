@@ -24,6 +24,7 @@
 #include "backend/c/winograd.h"
 #include "template_cases.h"
 #include "nnc_parallel.h"
+#include "os/matrix.h"
 
 typedef void (*CaseRunner)(nnc_worker *worker, void **operands, const double *scalars,
                            const uint64_t *keys);
@@ -230,11 +231,15 @@ static void write_file(const char *path, const Text *text) {
 
 /* Compiles and runs all cases of a family. */
 static void check_family(void (*make)(CaseList *list), const char *family) {
-  enum { COMPILERS = 4 };
-  static const char *const compilers[COMPILERS] = {"clang -march=native", "gcc -march=native",
-                                                   "clang -march=x86-64-v3",
-                                                   "gcc -march=x86-64 -DNNC_BF16_PAIRS=1"};
-  static const char *const quick[COMPILERS] = {"-O1", "-O1", "-O0", "-O0"};
+  enum { COMPILERS = 5 };
+  static const char *const compilers[COMPILERS] = {
+      "clang -march=native", "gcc -march=native", "clang -march=x86-64-v3",
+      "gcc -march=x86-64 -DNNC_BF16_PAIRS=1", "gcc -march=x86-64 -DNNC_MATRIX_PLAIN=1"};
+  static const char *const quick[COMPILERS] = {"-O1", "-O1", "-O0", "-O0", "-O0"};
+  /* The last computes what a matrix unit does; only products in bf16 differ by it. */
+  bool has_products = make == make_contractions || make == make_convolutions_last;
+  int count = has_products ? COMPILERS : COMPILERS - 1;
+  const char *no_matrix = nnc_matrix_permit() ? "" : "-DNNC_NO_MATRIX=1";
   Arena *arena = arena_create();
   CaseList list = {.arena = arena};
   make(&list);
@@ -249,13 +254,15 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   assert_non_null(mkdtemp(folder));
   const char *source = arena_printf(arena, "%s/%s.c", folder, family);
   write_file(source, &text);
-  for (int c = 0; c < COMPILERS; c++) {
+  for (int c = 0; c < count; c++) {
     const char *object = arena_printf(arena, "%s/%s_%d.so", folder, family, c);
-    const char *command = arena_printf(
-        arena,
-        "%s -std=gnu11 %s -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror -fPIC -shared "
-        "-I %s/runtime/abi %s -o %s -lm",
-        compilers[c], getenv("NNC_TEST_LONG") ? "-O3" : quick[c], SOURCE_DIR, source, object);
+    const char *command =
+        arena_printf(arena,
+                     "%s %s -std=gnu11 %s -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror "
+                     "-fPIC -shared "
+                     "-I %s/runtime/abi %s -o %s -lm",
+                     compilers[c], no_matrix, getenv("NNC_TEST_LONG") ? "-O3" : quick[c],
+                     SOURCE_DIR, source, object);
     if (system(command) != 0) fail_msg("this failed, the file is kept: %s", command);
     void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) fail_msg("%s", dlerror());

@@ -277,12 +277,37 @@ static bool has_window_rows(const ContractWriter *writer) {
 
 static const char *a_place(const ContractWriter *writer) {
   if (has_window_rows(writer)) return "packed_a + (m - m_first) * A_WINDOW";
-  if (writer->grid.pack_a) return "packed_a + (m - m_first) / MR * A_GROUP";
-  return arena_printf(
-      writer->arena, "left + %s + %s",
-      contract_place(writer->arena, "m", contract_stride(writer->a, writer->a_slot)),
-      contract_place(writer->arena, "k",
-                     contract_stride(&writer->kernel->contract.k, writer->a_slot)));
+  const char *in_place =
+      arena_printf(writer->arena, "left + %s + %s",
+                   contract_place(writer->arena, "m", contract_stride(writer->a, writer->a_slot)),
+                   contract_place(writer->arena, "k",
+                                  contract_stride(&writer->kernel->contract.k, writer->a_slot)));
+  if (!writer->grid.pack_a) return in_place;
+  const char *packed = "packed_a + (m - m_first) / MR * A_GROUP";
+  if (!writer->grid.reads_lines) return packed;
+  return arena_printf(writer->arena,
+                      "NNC_LEFT_IN_PLACE_bf16\n"
+                      "    ? (const nnc_packed_bf16 *)(const void *)(%s)\n"
+                      "    : %s",
+                      in_place, packed);
+}
+
+/* Elements from a row of a to the next, as the tile's product reads them. */
+static const char *a_row(const ContractWriter *writer) {
+  const ContractGrid *grid = &writer->grid;
+  if (has_window_rows(writer)) return "A_WINDOW";
+  const char *packed = grid->is_bf16 ? "NNC_LEFT_ROW_bf16(KB)" : "1";
+  long long stride = contract_stride(writer->a, writer->a_slot);
+  if (!grid->pack_a) return code_integer(writer->arena, stride);
+  if (!grid->reads_lines) return packed;
+  return arena_printf(writer->arena, "NNC_LEFT_IN_PLACE_bf16 ? %lld : %s", stride / 2, packed);
+}
+
+/* The same along k. */
+static const char *a_k(const ContractWriter *writer) {
+  if (has_window_rows(writer)) return "1";
+  if (writer->grid.pack_a) return writer->grid.is_bf16 ? "NNC_LEFT_STEP_bf16" : "MR";
+  return code_integer(writer->arena, contract_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
 static void prepare(ContractWriter *writer) {
@@ -312,9 +337,22 @@ static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
   template_add(holes, "T", c_type_name(writer->sum));
   template_add(holes, "P", writer->packed);
   template_add(holes, "PACKED_TYPE", contract_packed_type(writer));
-  template_add(holes, "TILES", is_bf16 ? "NNC_TILES_bf16" : writer->packed);
-  template_add(holes, "KB_PACKED", is_bf16 ? "KB / NNC_DEPTH_bf16" : "KB");
-  template_add(holes, "DEPTH", is_bf16 ? "(depth + NNC_DEPTH_bf16 - 1) / NNC_DEPTH_bf16" : "depth");
+  template_add(holes, "OF", is_bf16 ? "_bf16" : "");
+  template_add(holes, "TILES",
+               is_bf16 ? "NNC_TILES_bf16(tiles, "
+                       : arena_printf(writer->arena,
+                                      "static nnc_tile_of_%s *const tiles[3][3] =\n"
+                                      "    NNC_TILE_TABLE(%s, ",
+                                      writer->packed, writer->packed));
+  template_add(holes, "MULTIPLY",
+               is_bf16 ? "NNC_MULTIPLY_bf16(\n"
+                         "    tiles, rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0, width, rows,\n"
+                         "    vectors,"
+                       : "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");
+  template_add(holes, "TILES_END", is_bf16 ? "NNC_TILES_END_bf16(tiles);\n" : "");
+  template_add(holes, "A_GROUP", is_bf16 ? "NNC_LEFT_GROUP_bf16(KB)" : "KB * MR + 16");
+  template_add(holes, "KB_PACKED", is_bf16 ? "NNC_PACKED_DEPTH_bf16(KB)" : "KB");
+  template_add(holes, "DEPTH", is_bf16 ? "NNC_PACKED_DEPTH_bf16(depth)" : "depth");
   template_add(holes, "A_TYPE", c_storage_type(operands[writer->a_slot].dtype));
   template_add(holes, "B_TYPE", c_storage_type(operands[writer->b_slot].dtype));
 }
@@ -379,7 +417,6 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
   writer.epilogue = grid->stores_tiles ? "" : epilogue_text(&writer);
-  const AxisGroup *k = &function->kernel->contract.k;
   const char *ahead = ahead_text(&writer);
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
   add_types(&holes, &writer);
@@ -393,14 +430,8 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
   add_packing(&holes, &writer);
   template_add(&holes, "TILE", tile_place(&writer));
-  template_add(&holes, "A_ROW",
-               has_window_rows(&writer) ? "A_WINDOW"
-               : grid->pack_a           ? "1"
-                              : code_integer(arena, contract_stride(writer.a, writer.a_slot)));
-  template_add(&holes, "A_K",
-               has_window_rows(&writer) ? "1"
-               : grid->pack_a           ? "MR"
-                                        : code_integer(arena, contract_stride(k, writer.a_slot)));
+  template_add(&holes, "A_ROW", a_row(&writer));
+  template_add(&holes, "A_K", a_k(&writer));
   template_add(&holes, "AHEAD", ahead);
   template_add(&holes, "AHEAD_POINTER", *ahead ? "&ahead" : "NULL");
   template_add(&holes, "TILE_DONE", tile_done(&writer));

@@ -33,7 +33,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat);
 /* "m * 784", "m". */
 const char *contract_place(Arena *arena, const char *index, long long stride);
-/* The stride of a group that is flat. */
+/* The stride of a group of one axis, or of a linear one (axis_group_is_linear). */
 long long contract_stride(const AxisGroup *group, int slot);
 const char *contract_packed_type(const ContractWriter *writer);
 /* What the functions are called that pack elements of this type: nnc_pack_block_NAME, nnc_window_rows_NAME. */

@@ -2,6 +2,7 @@
 #include "backend/c/contract.h"
 
 #include "backend/common/c.h"
+#include <string.h>
 
 const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
   const char *text = expression_group_offset(arena, group, slot, flat);
@@ -13,7 +14,7 @@ const char *contract_place(Arena *arena, const char *index, long long stride) {
 }
 
 long long contract_stride(const AxisGroup *group, int slot) {
-  return group->count == 0 ? 0 : (long long)group->stride[slot][0];
+  return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
 }
 
 static const char *converted(const ContractWriter *writer, int slot, const char *element) {
@@ -23,27 +24,45 @@ static const char *converted(const ContractWriter *writer, int slot, const char 
   return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
 }
 
+/* Lines inside of a block. */
+static const char *indented(Arena *arena, const char *lines) {
+  Text text = {0};
+  while (*lines) {
+    int length = (int)strcspn(lines, "\n");
+    text_printf(&text, "  %.*s\n", length, lines);
+    lines += length + (lines[length] != 0);
+  }
+  return text_take(&text, arena);
+}
+
 typedef struct Packing {
   int slot;
   const AxisGroup *outer;
   const char *from, *to;     /* pointers: the operand, the block's first group of columns */
   const char *width, *group; /* columns of a group, elements from one group to the next */
   const char *first, *count; /* the block's first column, and how many it has */
+  bool is_left;              /* rows of the tile: a */
 } Packing;
 
 /* Elements from the flat number `at` on whose offsets grow by the innermost stride. */
 static const char *run_length(Arena *arena, const AxisGroup *group, const char *at,
                               const char *left) {
-  if (group->count <= 1) return left;
   long long extent = (long long)group->extent[group->count - 1];
   return arena_printf(arena, "nnc_least(%lld - (%s) %% %lld, %s)", extent, at, extent, left);
 }
 
-static long long inner_stride(const AxisGroup *group, int slot) {
-  return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
+/* The offset of a flat number of an axis group. */
+static const char *offset_of(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
+  if (group->count == 0 || !axis_group_is_linear(group, slot))
+    return contract_offset(arena, group, slot, flat);
+  return contract_place(arena, flat, contract_stride(group, slot));
 }
 
 static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
+  if (pack->is_left && writer->grid.is_bf16)
+    return arena_printf(writer->arena,
+                        "nnc_pack_left_zeros_bf16(%s, NNC_LEFT_ROW_bf16(KB), depth, %s);\n",
+                        pack->to, pack->count);
   return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n", writer->packed,
                       pack->to, pack->width, pack->group, pack->count);
 }
@@ -57,36 +76,55 @@ const char *contract_packed_type(const ContractWriter *writer) {
   return writer->grid.is_bf16 ? "nnc_packed_bf16" : c_value_type(writer->sum);
 }
 
+/* The call that packs `columns` columns from `column` on, `steps` of the depth from `i` on. */
+static const char *pack_call(const ContractWriter *writer, const Packing *pack, const char *i,
+                             const char *column, const char *steps, const char *columns) {
+  Arena *arena = writer->arena;
+  if (pack->is_left && writer->grid.is_bf16)
+    return arena_printf(arena,
+                        "nnc_pack_left_bf16(%s, NNC_LEFT_ROW_bf16(KB), %s, %s, %s, %s, %s,\n",
+                        pack->to, pack->group, i, column, steps, columns);
+  const char *part = contract_pack_name(writer, writer->kernel->operands[pack->slot].dtype);
+  const char *to = strcmp(i, "0") == 0
+                       ? pack->to
+                       : arena_printf(arena, "%s + %s%s * %s", pack->to, i,
+                                      writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "", pack->width);
+  return arena_printf(arena, "nnc_pack_block_%s(%s, %s, %s, %s, %s, %s,\n", part, to, pack->width,
+                      pack->group, column, steps, columns);
+}
+
 /* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
 static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
-  const char *part = contract_pack_name(writer, writer->kernel->operands[pack->slot].dtype);
-  const char *strides = arena_printf(arena, "%lld, %lld", inner_stride(k, pack->slot),
-                                     inner_stride(outer, pack->slot));
-  if (k->count <= 1 && outer->count <= 1)
-    return arena_printf(
-        arena, "nnc_pack_block_%s(%s, %s, %s, 0, depth, %s,\n    %s + %s + %s, %s);\n%s", part,
-        pack->to, pack->width, pack->group, pack->count, pack->from,
-        contract_offset(arena, outer, pack->slot, pack->first),
-        contract_offset(arena, k, pack->slot, "k"), strides, block_zeros(writer, pack));
-  const char *column = arena_printf(arena, "(%s + c)", pack->first);
-  return arena_printf(
-      arena,
-      "for (int64_t c = 0, columns; c < %s; c += columns) {\n"
-      "  columns = %s;\n"
-      "  for (int64_t i = 0, steps; i < depth; i += steps) {\n"
-      "    steps = %s;\n"
-      "    nnc_pack_block_%s(%s + i%s * %s, %s, %s, c, steps, columns,\n"
-      "                      %s + %s + %s, %s);\n"
-      "  }\n"
-      "}\n"
-      "%s",
-      pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-      run_length(arena, k, "k + i", "depth - i"), part, pack->to,
-      writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "", pack->width, pack->width, pack->group,
-      pack->from, contract_offset(arena, outer, pack->slot, column),
-      contract_offset(arena, k, pack->slot, "(k + i)"), strides, block_zeros(writer, pack));
+  int slot = pack->slot;
+  const char *strides =
+      arena_printf(arena, "%lld, %lld", contract_stride(k, slot), contract_stride(outer, slot));
+  bool is_deep = !axis_group_is_linear(k, slot), is_broad = !axis_group_is_linear(outer, slot);
+  const char *column = is_broad ? arena_printf(arena, "(%s + c)", pack->first) : pack->first;
+  const char *call =
+      arena_printf(arena, "%s    %s + %s + %s, %s);\n",
+                   pack_call(writer, pack, is_deep ? "i" : "0", is_broad ? "c" : "0",
+                             is_deep ? "steps" : "depth", is_broad ? "columns" : pack->count),
+                   pack->from, offset_of(arena, outer, slot, column),
+                   offset_of(arena, k, slot, is_deep ? "(k + i)" : "k"), strides);
+  if (is_deep)
+    call = arena_printf(arena,
+                        "for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+                        "  steps = %s;\n"
+                        "%s"
+                        "}\n",
+                        run_length(arena, k, "k + i", "depth - i"), indented(arena, call));
+  if (is_broad)
+    call = arena_printf(
+        arena,
+        "for (int64_t c = 0, columns; c < %s; c += columns) {\n"
+        "  columns = %s;\n"
+        "%s"
+        "}\n",
+        pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
+        indented(arena, call));
+  return arena_printf(arena, "%s%s", call, block_zeros(writer, pack));
 }
 
 /* Element by element, converted to the sum's type. */
@@ -126,8 +164,12 @@ const char *contract_pack_a(const ContractWriter *writer) {
                   .width = "MR",
                   .group = "A_GROUP",
                   .first = "m_first",
-                  .count = "(m_end - m_first)"};
-  return pack_text(writer, &pack);
+                  .count = "(m_end - m_first)",
+                  .is_left = true};
+  const char *text = pack_text(writer, &pack);
+  if (!writer->grid.reads_lines) return text;
+  return arena_printf(writer->arena, "if (!NNC_LEFT_IN_PLACE_bf16) {\n%s}\n",
+                      indented(writer->arena, text));
 }
 
 /* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
@@ -155,14 +197,15 @@ const char *contract_pack_b(const ContractWriter *writer) {
                            : "packed_b";
   const char *declared =
       arena_printf(writer->arena, "%s *const panels = %s;\n", contract_packed_type(writer), panels);
-  if (!grid->keeps_b) return arena_printf(writer->arena, "%s%s", declared, packing);
-  return arena_printf(writer->arena,
+  Arena *arena = writer->arena;
+  if (!grid->keeps_b) return arena_printf(arena, "%s%s", declared, packing);
+  return arena_printf(arena,
                       "%s"
                       "if (packed != task / M_BLOCKS) {\n"
                       "%s"
                       "  if (is_last) packed = task / M_BLOCKS;\n"
                       "}\n",
-                      declared, packing);
+                      declared, indented(arena, packing));
 }
 
 const char *contract_panel(const ContractWriter *writer) {

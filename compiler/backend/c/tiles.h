@@ -31,6 +31,7 @@ typedef struct ContractGrid {
   bool swap;              /* rows of the tile are n of the kernel, columns its m */
   bool pack_a, pack_b;    /* copied to the worker's block, where that is faster or must be */
   bool is_bf16;           /* both sides, with sums in f32: nnc_gemm_bf16.h */
+  bool reads_lines;       /* bf16: a matrix unit reads the rows of a where they are; packed else */
   bool keeps_b;           /* for the tasks that follow, in its whole depth */
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;

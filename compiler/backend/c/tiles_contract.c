@@ -60,7 +60,9 @@ enum {
   FEW_ROWS = 64,            /* of a: fewer are so few tiles that no copy of b pays */
   FAR_BYTES = 2 << 20,      /* twice the second-level cache: most of more lies beyond it */
   TILE_ROWS = 8,
-  TILE_COLUMNS = 48
+  TILE_COLUMNS = 48,
+  MATRIX_SIDE = 32, /* rows, columns and depth of the tiles of a matrix unit (nnc_matrix.h) */
+  MATRIX_SPEED = 10 /* its multiply-adds in the time of one of vectors, with the operands near */
 };
 
 /* Twice as many from memory or the last cache, whose rows arrive too late. */
@@ -135,6 +137,15 @@ static void cut(ContractGrid *grid, int64_t size) {
   grid->keeps_b = grid->m_blocks > 1 && kept_bytes(grid, size) <= MOST_KEPT_BYTES;
 }
 
+static int64_t tile_rows(const ContractGrid *grid) {
+  return grid->is_bf16 ? MATRIX_SIDE : TILE_ROWS;
+}
+
+/* Columns that are computed together if there is one. */
+static int64_t column_unit(const ContractGrid *grid) {
+  return grid->is_bf16 ? MATRIX_SIDE : VECTOR;
+}
+
 /* The sum of the blocks' extents, each rounded up to tiles. */
 static int64_t padded(int64_t extent, int64_t block, int64_t blocks, int64_t tile) {
   return (blocks - 1) * align_up(block, tile) + align_up(extent - (blocks - 1) * block, tile);
@@ -142,14 +153,15 @@ static int64_t padded(int64_t extent, int64_t block, int64_t blocks, int64_t til
 
 /* The work of the first `count` tasks, in padded elements of the result: the last blocks are smaller. */
 static double work_of(const ContractGrid *grid, int64_t count) {
-  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, TILE_ROWS);
-  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, VECTOR);
+  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, tile_rows(grid));
+  int64_t unit = column_unit(grid);
+  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, unit);
   int64_t column = count / grid->m_blocks, row = count % grid->m_blocks;
   int64_t batches = column / grid->n_blocks, block = column % grid->n_blocks;
   int64_t width = least(grid->n_block, grid->n - block * grid->n_block);
-  double columns = (double)(block * align_up(grid->n_block, VECTOR));
-  double rows = (double)(row * align_up(grid->m_block, TILE_ROWS));
-  return (double)batches * high * wide + columns * high + (double)align_up(width, VECTOR) * rows;
+  double columns = (double)(block * align_up(grid->n_block, unit));
+  double rows = (double)(row * align_up(grid->m_block, tile_rows(grid)));
+  return (double)batches * high * wide + columns * high + (double)align_up(width, unit) * rows;
 }
 
 /* How even the tasks are on the usual numbers of threads: lost share, summed. */
@@ -176,10 +188,10 @@ static double ragged_columns(const ContractGrid *grid) {
 static double clocks(ContractGrid *grid, const Costs *costs) {
   double m = (double)grid->m, n = (double)grid->n, k = (double)grid->k;
   double row_blocks = (double)grid->m_blocks, column_blocks = (double)grid->n_blocks;
-  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, TILE_ROWS);
-  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, VECTOR);
-  double ragged = grid->n_block % TILE_COLUMNS ? .03 : 0;
-  double products = high * wide * k / VECTOR * (1 + ragged) / (grid->is_bf16 ? 2 : 1);
+  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, tile_rows(grid));
+  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, column_unit(grid));
+  double ragged = !grid->is_bf16 && grid->n_block % TILE_COLUMNS ? .03 : 0;
+  double products = high * wide * k / VECTOR * (1 + ragged) / (grid->is_bf16 ? MATRIX_SPEED : 1);
   double pack_a = m * k * costs->pack_a * column_blocks;
   double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
   double in_place_a = products * costs->a_share;
@@ -192,25 +204,31 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
          TASK_CLOCKS * (double)grid->tasks;
 }
 
+/* Elements of 16 bits are half as long, and pieces are whole steps of a matrix unit. */
 static void cut_depth(ContractGrid *grid, int64_t whole) {
-  int64_t pieces = grid->k <= whole ? 1 : divide_up(grid->k, DEPTH_PIECE);
-  grid->k_block = greatest(align_up(divide_up(grid->k, pieces), 8), 8);
+  int64_t times = grid->is_bf16 ? 2 : 1, unit = grid->is_bf16 ? MATRIX_SIDE : 8;
+  int64_t pieces = grid->k <= whole * times ? 1 : divide_up(grid->k, DEPTH_PIECE * times);
+  grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
 }
 
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
   double least_clocks = INFINITY;
-  int64_t rows = align_up(greatest(grid->m, 1), ROW_STEP);
-  int64_t columns = align_up(greatest(grid->n, 1), COLUMN_STEP);
-  for (int64_t m = least(rows, ROW_STEP); m <= least(rows, MOST_ROWS); m += ROW_STEP)
-    for (int64_t n = least(columns, TILE_COLUMNS); n <= least(columns, MOST_COLUMNS);
-         n += COLUMN_STEP) {
+  int64_t row_step = grid->is_bf16 ? MATRIX_SIDE : ROW_STEP;
+  int64_t column_step = grid->is_bf16 ? MATRIX_SIDE : COLUMN_STEP;
+  int64_t narrowest = grid->is_bf16 ? MATRIX_SIDE : TILE_COLUMNS;
+  int64_t rows = align_up(greatest(grid->m, 1), row_step);
+  int64_t columns = align_up(greatest(grid->n, 1), column_step);
+  for (int64_t m = row_step; m <= least(rows, MOST_ROWS); m += row_step)
+    for (int64_t n = least(columns, narrowest); n <= least(columns, MOST_COLUMNS);
+         n += column_step) {
       ContractGrid tried = *grid;
       tried.m_block = greatest(least(m, grid->m), 1);
       tried.n_block = n;
       cut(&tried, size);
       double time = clocks(&tried, costs);
-      if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * size > MOST_A_BYTES)
+      int64_t a_size = grid->is_bf16 ? size / 2 : size;
+      if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * a_size > MOST_A_BYTES)
         continue;
       if (time >= least_clocks) continue; /* uneven tasks only add to it */
       if (!is_serial) time *= 1 + imbalance(&tried);
@@ -286,6 +304,10 @@ static void take_memory(ContractGrid *grid, int64_t size) {
   grid->keeps_b = grid->keeps_b && grid->pack_b;
   int64_t columns = align_up(grid->n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS; /* whole groups */
   int64_t rows = grid->m_block + TILE_MAX_ROWS, depth = grid->k_block + GROUP_SLACK;
+  if (grid->is_bf16) { /* whole tiles, or pairs, or widened */
+    rows = align_up(grid->m_block, MATRIX_SIDE) + TILE_MAX_ROWS;
+    depth = align_up(grid->k_block, MATRIX_SIDE) + MATRIX_SIDE;
+  }
   int64_t pieces = grid->keeps_b ? greatest(divide_up(grid->k, grid->k_block), 1) : 1;
   if (pieces > 1) grid->b_piece = columns * depth;
   grid->sums_row =
@@ -301,7 +323,18 @@ static bool has_pairs(const Kernel *kernel, const WindowProduct *window) {
   WindowSide side = window ? window->side : WINDOW_NONE;
   if (!kernel_multiplies_bf16(kernel)) return false;
   if (side == WINDOW_ROWS) return window->place_channels % 2 == 0;
-  return is_flat(k) || k->extent[k->count - 1] % 2 == 0;
+  bool is_linear = side == WINDOW_COLUMNS
+                       ? axis_group_is_linear(k, window->swap ? 1 : 0)
+                       : axis_group_is_linear(k, 0) && axis_group_is_linear(k, 1);
+  return is_linear || k->extent[k->count - 1] % 2 == 0;
+}
+
+/* Whether rows of `a` are lines of pairs where they lie, and steps of a matrix unit are whole. */
+static bool has_lines(const Kernel *kernel, const ContractGrid *grid, Side a) {
+  const AxisGroup *k = &kernel->contract.k;
+  return grid->is_bf16 && grid->k % MATRIX_SIDE == 0 && grid->k > 0 &&
+         axis_group_is_linear(k, a.slot) && inner_stride(k, a.slot) == 1 && a.outer->count > 0 &&
+         axis_group_is_linear(a.outer, a.slot) && inner_stride(a.outer, a.slot) % 2 == 0;
 }
 
 /* ---- convolutions: window.h ---- */
@@ -354,6 +387,8 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
   if (window) add_window_costs(window, &costs);
+  grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
+  if (grid.reads_lines) costs.pack_a = 0;
   cut_depth(&grid, IN_PLACE_DEPTH);
   choose_blocks(&grid, &costs, kernel->is_serial, size);
   if (grid.pack_a || grid.pack_b) {
@@ -364,7 +399,7 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
   if (!window || window->phases == 1) store_tiles(kernel, &grid);
   take_memory(&grid, size);
   if (window && window->side == WINDOW_ROWS)
-    grid.a_bytes =
-        align_64((grid.m_block + TILE_MAX_ROWS) * (grid.k_block + WINDOW_ROW_SLACK) * size);
+    grid.a_bytes = align_64((align_up(grid.m_block, MATRIX_SIDE) + TILE_MAX_ROWS) *
+                            (align_up(grid.k_block, MATRIX_SIDE) + WINDOW_ROW_SLACK) * size);
   return grid;
 }

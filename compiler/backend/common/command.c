@@ -5,6 +5,11 @@
 #include "backend/common/images.h"
 
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #include "data/words.h"
 #include "support/panic.h"
 
@@ -17,6 +22,19 @@ static const char gcc_flag[] = "--param=max-completely-peel-times=0";
 
 static bool is_gcc(const Toolchain *toolchain) {
   return strstr(toolchain->version, "clang") == NULL;
+}
+
+/* Whether this processor has a matrix unit that the system does not let processes use: see
+ * runtime/abi/nnc_matrix.h. */
+static bool is_matrix_refused(void) {
+#if defined(__x86_64__)
+  enum { TILES = 1 << 24 /* AMX-TILE, in EDX of leaf 7 */, ASK = 0x1023, TILE_DATA = 18 };
+  unsigned eax, ebx, ecx, edx;
+  bool has_unit = __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & TILES) != 0;
+  return has_unit && syscall(SYS_arch_prctl, ASK, TILE_DATA) != 0;
+#else
+  return false;
+#endif
 }
 
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
@@ -32,6 +50,8 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
   const char *march =
       lowest ? arena_printf(arena, "x86-64-%s", level ? level : lowest) : options->arch;
   vec_push(arena, arguments, arena_printf(arena, "-march=%s", march));
+  if (strcmp(march, "native") == 0 && is_matrix_refused())
+    vec_push(arena, arguments, "-DNNC_NO_MATRIX=1");
   if (level != NULL) vec_push(arena, arguments, arena_printf(arena, "-DNNC_LEVEL=%s", level));
   process_add_words(arena, arguments, options->cflags);
 }

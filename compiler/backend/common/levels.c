@@ -46,7 +46,8 @@ void emitter_level(Emitter *emitter) {
   if (is_of_device) code_line(code, ".isa = \"%s\",", emitter->program->target->name);
   else
     code_line(code, ".isa = NNC_ISA%s,", multiplies_bf16(emitter->program) ? " NNC_ISA_BF16" : "");
-  code_line(code, ".extensions = NNC_EXTENSIONS,");
+  bool has_bf16 = !is_of_device && multiplies_bf16(emitter->program);
+  code_line(code, ".extensions = NNC_EXTENSIONS%s,", has_bf16 ? " NNC_EXTENSIONS_BF16" : "");
   code_line(code, ".limits = &nnc_limits_%s,", number);
   code_line(code, ".host = host,");
   code_line(code, ".finish = finish,");

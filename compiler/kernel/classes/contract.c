@@ -27,6 +27,13 @@ int64_t axis_group_extent(const AxisGroup *group) {
   return extent_product(group->extent, group->count);
 }
 
+bool axis_group_is_linear(const AxisGroup *group, int slot) {
+  const int64_t *stride = group->stride[slot];
+  for (int i = 0; i + 1 < group->count; i++)
+    if (stride[i] != stride[i + 1] * group->extent[i + 1]) return false;
+  return true;
+}
+
 /* Up to the last element of a side. */
 static int64_t contract_reads(const Kernel *kernel, int operand) {
   const ContractSlots *slots = &kernel->contract;
