@@ -127,8 +127,9 @@ enum { NNC_LANES_bf16 = NNC_MATRIX_LANES, NNC_LEFT_IN_PLACE_bf16 = 1, NNC_LEFT_S
 #define NNC_MULTIPLY_bf16(tiles, of_rows, of_vectors, rows, vectors, k, a, a_row, a_k, b, b_row,   \
                           tile, tile_row, first, ahead)                                            \
   ((void)(ahead), (void)(of_vectors),                                                              \
-   nnc_matrix_product(&tiles, rows, vectors, (k) / NNC_MATRIX_ROWS, a, a_row, b, b_row, tile,      \
-                      tile_row, first))
+   nnc_matrix_product(                                                                             \
+       &tiles, rows, vectors,                                                                      \
+       &(nnc_matrix_operands){(k) / NNC_MATRIX_ROWS, a, a_row, b, b_row, tile, tile_row, first}))
 #define NNC_TILES_END_bf16(tiles) nnc_matrix_release(&tiles)
 
 typedef uint16_t nnc_halves __attribute__((vector_size(32)));
@@ -169,43 +170,46 @@ NNC_INLINE void nnc_pack_sixteen_bf16(uint32_t *restrict dst, int64_t row, int64
       memcpy(dst + c * row, &line[c], sizeof line[c]);
 }
 
+typedef struct nnc_pack_from {
+  const uint16_t *src;
+  int64_t src_k, src_c; /* from an element to the next along k, from a column to the next */
+} nnc_pack_from;
+
 /* The same of any rows and columns, with zeros for rows that are not there. */
-NNC_SHARED void nnc_pack_part_bf16(uint32_t *restrict dst, int64_t row, int64_t count, int64_t k,
-                                   const uint16_t *restrict src, int64_t src_k, int64_t src_c) {
+NNC_SHARED void nnc_pack_part_bf16(uint32_t *restrict dst, int64_t row, int64_t k, int64_t count,
+                                   nnc_pack_from from) {
   uint16_t part[32][16] NNC_ALIGNED = {{0}};
   for (int64_t i = 0; i < k; i++)
-    for (int64_t c = 0; c < count; c++) part[i][c] = src[i * src_k + c * src_c];
+    for (int64_t c = 0; c < count; c++) part[i][c] = from.src[i * from.src_k + c * from.src_c];
   nnc_pack_sixteen_bf16(dst, row, count, &part[0][0], 16);
 }
 
-/* Rows of pairs: the column `first + c` of src goes to dst + (first + c) * row, k elements of it, which may
- * be followed by zeros of the last line. */
-NNC_SHARED void nnc_pack_lines_bf16(uint32_t *restrict dst, int64_t row, int64_t first, int64_t k,
-                                    int64_t count, const uint16_t *restrict src, int64_t src_k,
-                                    int64_t src_c) {
-  dst += first * row;
-  if (src_k == 1) {
-    for (int64_t c = 0; c < count; c++, dst += row, src += src_c) {
-      memcpy(dst, src, (size_t)k * sizeof *src);
-      if (k % 2 != 0) dst[k / 2] = src[k - 1];
+/* Rows of pairs, one for each column of src: k elements of it, which may be followed by zeros of the last
+ * line. */
+NNC_SHARED void nnc_pack_lines_bf16(uint32_t *restrict dst, int64_t row, int64_t k, int64_t count,
+                                    nnc_pack_from from) {
+  if (from.src_k == 1) {
+    for (int64_t c = 0; c < count; c++, dst += row, from.src += from.src_c) {
+      memcpy(dst, from.src, (size_t)k * sizeof *from.src);
+      if (k % 2 != 0) dst[k / 2] = from.src[k - 1];
     }
     return;
   }
   for (int64_t i = 0; i < k; i += 32)
     for (int64_t c = 0; c < count; c += 16) {
-      const uint16_t *const from = src + i * src_k + c * src_c;
+      const nnc_pack_from here = {from.src + i * from.src_k + c * from.src_c, from.src_k,
+                                  from.src_c};
       uint32_t *const to = dst + c * row + i / 2;
-      if (src_c == 1 && k - i >= 32 && count - c >= 16)
-        nnc_pack_sixteen_bf16(to, row, 16, from, src_k);
-      else
-        nnc_pack_part_bf16(to, row, nnc_least(16, count - c), nnc_least(32, k - i), from, src_k,
-                           src_c);
+      if (from.src_c == 1 && k - i >= 32 && count - c >= 16)
+        nnc_pack_sixteen_bf16(to, row, 16, here.src, here.src_k);
+      else nnc_pack_part_bf16(to, row, nnc_least(32, k - i), nnc_least(16, count - c), here);
     }
 }
 
 /* `i` rows of src are there already. */
 #define nnc_pack_left_bf16(dst, row, group, i, column, k, count, src, src_k, src_c)                \
-  nnc_pack_lines_bf16((dst) + (i) / 2, row, column, k, count, src, src_k, src_c)
+  nnc_pack_lines_bf16((dst) + (column) * (row) + (i) / 2, row, k, count,                           \
+                      (nnc_pack_from){src, src_k, src_c})
 
 /* Fills rows up to a whole step of the unit. */
 NNC_SHARED void nnc_pack_left_zeros_bf16(uint32_t *dst, int64_t row, int64_t k, int64_t count) {

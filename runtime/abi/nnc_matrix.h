@@ -137,23 +137,35 @@ NNC_SHARED void nnc_matrix_multiply(nnc_matrix *matrix, int c, int a, int b) {
  *
  *     tile[r, c] (+)= sum_k a[r, k] * b[k, c]     r < rows, c < 16 * vectors, k < 16 * steps
  *
- * with pairs for elements of a and b; rows of a lie a_row pairs apart, those of b b_row pairs. */
-NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool wide, int64_t steps,
-                                const char *a, int64_t a_step, const char *b, int64_t b_step,
-                                float *tile, int64_t tile_step, bool first) {
+ * with pairs for elements of a and b. */
+typedef struct nnc_matrix_operands {
+  int64_t steps;
+  const void *a;
+  int64_t a_row; /* pairs from a row to the next */
+  const void *b;
+  int64_t b_row;
+  float *tile;
+  int64_t tile_row;
+  bool first; /* the tile need not be read */
+} nnc_matrix_operands;
+
+NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool wide,
+                                const nnc_matrix_operands *of) {
+  const int64_t a_step = of->a_row * 4, b_step = of->b_row * 4, tile_step = of->tile_row * 4;
+  const char *a = of->a, *b = of->b;
+  float *const tile = of->tile, *const below = tile + NNC_MATRIX_ROWS * of->tile_row;
   (void)matrix; /* whose registers the processor may have */
-  float *const below = tile + NNC_MATRIX_ROWS * (tile_step / (int64_t)sizeof *tile);
   NNC_MATRIX_ZERO(matrix, 0);
   if (wide) NNC_MATRIX_ZERO(matrix, 1);
   if (tall) NNC_MATRIX_ZERO(matrix, 2);
   if (tall && wide) NNC_MATRIX_ZERO(matrix, 3);
-  if (!first) {
+  if (!of->first) {
     NNC_MATRIX_LOAD(matrix, 0, tile, tile_step);
     if (wide) NNC_MATRIX_LOAD(matrix, 1, tile + NNC_MATRIX_LANES, tile_step);
     if (tall) NNC_MATRIX_LOAD(matrix, 2, below, tile_step);
     if (tall && wide) NNC_MATRIX_LOAD(matrix, 3, below + NNC_MATRIX_LANES, tile_step);
   }
-  NNC_ROLLED for (int64_t i = 0; i < steps; i++) {
+  NNC_ROLLED for (int64_t i = 0; i < of->steps; i++) {
     NNC_MATRIX_LOAD(matrix, 4, a, a_step);
     NNC_MATRIX_LOAD(matrix, 6, b, b_step);
     NNC_MATRIX_MULTIPLY(matrix, 0, 4, 6);
@@ -171,23 +183,16 @@ NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool 
   if (tall && wide) NNC_MATRIX_STORE(matrix, 3, below + NNC_MATRIX_LANES, tile_step);
 }
 
-NNC_SHARED void nnc_matrix_product(nnc_matrix *matrix, int64_t rows, int64_t vectors, int64_t steps,
-                                   const uint32_t *a, int64_t a_row, const uint32_t *b,
-                                   int64_t b_row, float *tile, int64_t tile_row, bool first) {
+NNC_SHARED void nnc_matrix_product(nnc_matrix *matrix, int64_t rows, int64_t vectors,
+                                   const nnc_matrix_operands *of) {
   const int low = (int)nnc_least(rows, NNC_MATRIX_ROWS);
   const int high = rows > NNC_MATRIX_ROWS ? (int)rows - NNC_MATRIX_ROWS : NNC_MATRIX_ROWS;
   if (matrix->low != low || matrix->high != high) nnc_matrix_configure(matrix, low, high);
-  const bool tall = rows > NNC_MATRIX_ROWS, wide = vectors > 1;
-  const char *const left = (const char *)a, *const right = (const char *)b;
-  a_row *= (int64_t)sizeof *a, b_row *= (int64_t)sizeof *b, tile_row *= (int64_t)sizeof *tile;
-  if (tall && wide)
-    nnc_matrix_tile(matrix, true, true, steps, left, a_row, right, b_row, tile, tile_row, first);
-  else if (tall)
-    nnc_matrix_tile(matrix, true, false, steps, left, a_row, right, b_row, tile, tile_row, first);
-  else if (wide)
-    nnc_matrix_tile(matrix, false, true, steps, left, a_row, right, b_row, tile, tile_row, first);
-  else
-    nnc_matrix_tile(matrix, false, false, steps, left, a_row, right, b_row, tile, tile_row, first);
+  const bool wide = vectors > 1;
+  if (rows > NNC_MATRIX_ROWS && wide) nnc_matrix_tile(matrix, true, true, of);
+  else if (rows > NNC_MATRIX_ROWS) nnc_matrix_tile(matrix, true, false, of);
+  else if (wide) nnc_matrix_tile(matrix, false, true, of);
+  else nnc_matrix_tile(matrix, false, false, of);
 }
 
 #endif

@@ -39,7 +39,8 @@ int main(void) {
           for (int i = 0; i < 32 * ROW; i++) a[i] = draw(&state);
           for (int i = 0; i < STEPS * 16 * 32; i++) b[i] = draw(&state);
           for (int i = 0; i < 32 * TILE_ROW; i++) tile[i] = (float)i;
-          nnc_matrix_product(&matrix, rows, vectors, steps, a, ROW, b, 32, tile, TILE_ROW, first);
+          nnc_matrix_product(&matrix, rows, vectors,
+                             &(nnc_matrix_operands){steps, a, ROW, b, 32, tile, TILE_ROW, first});
           nnc_matrix_release(&matrix);
           uint64_t sum = 0;
           for (int i = 0; i < 32 * TILE_ROW; i++) {
