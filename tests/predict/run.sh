@@ -155,6 +155,10 @@ END
 cat >samplers.net <<'END'
 const n = 20000
 odds = [0.0, 1.0, 2.0, -inf]
+param scale = 0.5
+shapes = f64(scale) * f64(arange(200) % 20 + 1) ^ 1.5
+drawn  = gamma(shapes)
+shares = beta(shapes, 2 * shapes)
 for i in 0..2 { h = linear(ones([1, 2]), 2, name = "part" + i + "_" + (i + 1)) }
 predict {
   flips = i32(bernoulli(0.3, [n]))
@@ -172,6 +176,11 @@ predict {
   split = beta(0.3, 2.0, [n])
   even  = beta(zeros([n]) + 0.001, 0.001)
   wrong = gamma(f32(arange(3)) - 1)
+  slopes = grad(sum(drawn), shapes)
+  at    = f64(shapes)
+  of    = drawn
+  parts = grad(sum(shares), shapes)
+  share = shares
   width = sum(h)
 }
 END
@@ -213,6 +222,15 @@ assert sorted(d["whole"]) == list(range(N)) and 0.32 < sum(abs(v - k) for k, v i
 follows(d["low"], lambda x: gamma_below(0.5, x))
 follows(d["at_1"], lambda x: gamma_below(1, x))
 follows(d["high"], lambda x: gamma_below(2.5, x))
+for a, x, slope in zip(d["at"], d["of"], d["slopes"]):  # what keeps the number's place, as a moves
+    h, density = 1e-5 * a, math.exp((a - 1) * math.log(x) - x - math.lgamma(a))
+    wanted = (gamma_below(a - h, x) - gamma_below(a + h, x)) / (2 * h) / density
+    assert abs(slope - wanted) < 1e-5 * wanted and slope > 0, (a, x, slope, wanted)
+# The mean share stays 1 / 3 where both shapes grow: its slope has mean 0, and is wide.
+mean = sum(d["parts"]) / 200
+assert max(map(abs, d["parts"])) > 0 and all(0 < v < 1 for v in d["share"]), d["parts"][:3]
+wide = math.sqrt(sum((v - mean) ** 2 for v in d["parts"])) / 200
+assert abs(mean) < 5 * wide, (mean, wide)
 near([v > 0.001 for v in d["tiny"]], True, 1 - gamma_below(0.125, 0.001))
 follows(d["split"], lambda x: 1.3 * x ** 0.3 - 0.3 * x ** 1.3)
 near([v > 0.5 for v in d["even"]], True, 0.5)  # of both parts gamma would give 0

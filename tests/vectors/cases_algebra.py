@@ -1,4 +1,5 @@
 """Decompositions of matrices and systems of equations: algebra.net."""
+import mpmath
 import torch
 
 from make import Group, N, U
@@ -25,6 +26,13 @@ def slogdet(x):
     return torch.stack(tuple(L.slogdet(x)), -1)
 
 
+def graded(x):
+    """Logarithms of singular values over many powers of ten, in 60 digits."""
+    mpmath.mp.dps = 60
+    sizes = mpmath.svd_r(mpmath.matrix(x.detach().tolist()), compute_uv=False)
+    return torch.tensor([float(mpmath.log(s)) for s in sizes])
+
+
 g = Group("algebra", """def spd(x) { return x @ transposed(x) + eye(x.shape[-2], x.dtype) }
 def spectrum(x) { values, vectors = eigh(x); return concat([values[..., none, :], vectors], axis = -2) }
 def signed(x) { side, size = slogdet(x); return stack([side, size], axis = -1) }
@@ -33,6 +41,10 @@ def remade(x) {
   n = x.shape[-1]
   unit = tril(packed, k = -1) + (arange(x.shape[-2])[:, none] == arange(n))
   return take_along_axis(unit @ triu(packed[..., :n, :]), broadcast(argsort(order)[..., none], x.shape), axis = -2)
+}
+def remade_of_rows(x) {
+  sizes, left, right = turned_rows(stop_gradient(x))
+  return transposed(left) @ (sizes[..., none] * right)
 }
 """)
 for shape in [(1, 1), (2, 3, 4), (66, 66)]:
@@ -93,3 +105,15 @@ for shape in [(2, 2), (2, 3, 3)]:
     g.case("slogdet(x)[1]", lambda x: L.slogdet(x)[1], x=N(*shape))
     g.case("eigh(x)[0]", lambda x: L.eigvalsh((x + x.mT) / 2), x=N(*shape))
     g.case("factored(x)[0]", lambda x: L.lu_factor(x)[0], x=N(*shape))
+# Singular values: wide, tall, of one row or column, batches, more than one power of two of rows.
+for shape in [(1, 1), (1, 4), (3, 1), (2, 2), (2, 5), (4, 3), (2, 1, 3, 3), (9, 8), (20, 24)]:
+    g.case("singular_values(x)", L.svdvals, x=N(*shape))
+for shape in [(2, 3, 4), (3, 3)]:
+    g.case("remade_of_rows(x) + 0 * sum(x)", lambda x: x.detach().clone(), x=N(*shape))
+# Small ones to all digits: rows that differ by powers of ten, of which the eigenvalues of x @ x.T know nothing.
+g.case("log(singular_values(stop_gradient(x))) + 0 * sum(x)", graded, x=[[1.0, 2.0, -1.0], [2.0 ** -24, -(2.0 ** -23), 2.0 ** -25], [2.0 ** -41, 2.0 ** -40, 2.0 ** -42]])
+g.case("log(singular_values(stop_gradient(x))) + 0 * sum(x)", graded, x=[[1.0, 2.0 ** -20, 0.0], [1.0, 2.0 ** -21, 2.0 ** -40], [1.0, -(2.0 ** -20), 2.0 ** -39], [0.5, 2.0 ** -22, 2.0 ** -38]])
+g.case("singular_values(stop_gradient(x)) + 0 * sum(x)", lambda x: torch.tensor([5.0, 0.0]), x=[[0.0, 0.0], [3.0, 4.0]])
+g.case("singular_values(stop_gradient(x)) + 0 * sum(x)", lambda x: torch.zeros(2, 2), x=[[[0.0, 0.0], [0.0, 0.0]]] * 2)
+for shape in [(2, 3), (2, 3, 3)]:
+    g.case("turned_rows(stop_gradient(x))[0] + 0 * sum(x)", lambda x: L.svdvals(x).detach(), x=N(*shape))
