@@ -574,8 +574,10 @@ void nnc_options_help(const nnc_options *options, const char *program, int comma
   }
   if (command->bit & RUNS) help_settings();
   printf("\nCommands ('%s COMMAND --help' tells their flags):\n", program);
-  for (int i = 0; i < command_count; i++)
+  for (int i = 0; i < command_count; i++) {
+    if (commands[i].bit == NNC_GENERATE && !nnc_the_model.generate_text) continue;
     printf("  %-8s %s%s\n", commands[i].name, commands[i].summary, i == 0 ? " (default)" : "");
+  }
   printf("\nExit status: %d success, %d failure, %d wrong usage, %d interrupted after saving.\n",
          NNC_EXIT_OK, NNC_EXIT_FAILURE, NNC_EXIT_USAGE, NNC_EXIT_INTERRUPTED);
 }

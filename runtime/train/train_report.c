@@ -121,9 +121,9 @@ static void show_report(Trainer *trainer) {
   if (trainer->total_epochs > 0)
     at = (size_t)snprintf(line, sizeof line, "epoch %lld/%lld", (long long)current_epoch(trainer),
                           (long long)trainer->total_epochs);
-  else
-    at = (size_t)snprintf(line, sizeof line, "step %lld/%lld", (long long)trainer->position.step,
-                          (long long)trainer->total_steps);
+  if (trainer->total_epochs == 0 || trainer->validate_steps > 0) /* several reports an epoch */
+    at += (size_t)snprintf(line + at, sizeof line - at, "%sstep %lld/%lld", at > 0 ? "  " : "",
+                           (long long)trainer->position.step, (long long)trainer->total_steps);
   at = nnc_progress_metrics(line, at, trainer->model, "", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++) {
     snprintf(prefix, sizeof prefix, "%s ", trainer->evaluator.sets[i].name);

@@ -26,6 +26,11 @@ for target in c cuda; do
   check "$target: nothing else" test "$(ls $target.sweep | wc -l)" = 8
 done
 
+# Several reports in an epoch are told apart by their steps; where each epoch has one, it is the epoch's.
+check_status "reports within an epoch" 0 '^epoch 4/4  step 16/16  loss ' ./c --epochs 4 --validate-every 4 --out reports
+check_status "reports of epochs" 0 '^epoch 4/4  loss ' ./c --epochs 4 --validate-every 0 --out reports
+check "no command that the program has not" test -z "$(./c --help | grep -w generate)"
+
 # What is printed: a line a run, in their order; the best of all.
 check_status "the table" 0 '^ *0.02 +1 +done +12 +[0-9.e-]+ +[0-9.]+ +[0-9]+ +[0-9.e-]+ +[0-9.]+  c.sweep/lr=0.02,seed=1$' ./c sweep --lr 2e-2 --seed 1 --resume --out c.sweep
 ./c sweep --lr 1e-3,2e-2 --seed 0..4 --resume --json --out c.sweep >rows 2>messages
