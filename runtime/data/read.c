@@ -339,18 +339,24 @@ bool nnc_data_rows(const nnc_data *data, nnc_rows *rows) {
 
 int64_t nnc_data_examples(const nnc_data *data) { return data->count; }
 
+/* Of a table that is made of others, also theirs. */
+static int64_t table_bytes(const DataTable *table) {
+  const DataStream *stream = &table->stream;
+  DataLine parts = table->source->parts ? table->source->parts(table) : (DataLine){0};
+  int64_t bytes = table->order ? table->count * (int64_t)sizeof(uint32_t) : 0;
+  if (stream->values) bytes += stream->count * nnc_dtype_size(stream->dtype);
+  for (int f = 0; f < table->field_count; f++) {
+    const DataField *field = &table->fields[f];
+    if (field->input && field->values && !field->is_view)
+      bytes += data_field_held(field) * nnc_dtype_size(data_value_type(field));
+  }
+  for (int p = 0; p < parts.count; p++) bytes += table_bytes(&parts.tables[p]);
+  return bytes;
+}
+
 int64_t nnc_data_bytes(const nnc_data *data) {
   int64_t bytes = 0;
-  for (int i = 0; i < data->entry->input_count; i++) {
-    const DataField *field = data->fields[i];
-    if (!field->is_view && (!field->is_made || field->values))
-      bytes += data_field_held(field) * nnc_dtype_size(field->dtype);
-  }
-  for (int t = 0; t < data->table_count; t++) {
-    const DataStream *stream = &data->tables[t].stream;
-    if (data->tables[t].order) bytes += data->tables[t].count * (int64_t)sizeof(uint32_t);
-    if (stream->values) bytes += stream->count * nnc_dtype_size(stream->dtype);
-  }
+  for (int t = 0; t < data->table_count; t++) bytes += table_bytes(&data->tables[t]);
   return bytes;
 }
 

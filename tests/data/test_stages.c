@@ -203,6 +203,26 @@ static void test_images_are_standardized_in_place(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* Sources that are one table: what each holds counts. */
+static void test_bytes_of_joined_sources(void **state) {
+  (void)state;
+  write_file("x", "\0\0\x08\2\0\0\0\2\0\0\0\2\1\12\3\12", 16);
+  write_file("z", "\0\0\x08\2\0\0\0\3\0\0\0\2\1\2\3\4\5\6", 18);
+  nnc_model model =
+      MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))), STAGE0(concat)),
+                   PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("z"))), STAGE0(concat))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_U8, 1, 2));
+  nnc_fitted fitted = {0};
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  unsigned char x[10];
+  assert_int_equal(nnc_data_examples(data), 5);
+  read_well(data, 0, 5, (void *[]){x});
+  assert_memory_equal(x, "\1\12\3\12\1\2\3\4\5\6", 10);
+  assert_int_equal(nnc_data_bytes(data), 10);
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
 static nnc_data *predict(const nnc_model *model, const nnc_entry *entry, const nnc_fitted *fitted,
                          int count, const char *a, const char *b, char *message) {
   char paths[2][256];
@@ -332,6 +352,7 @@ int main(void) {
       cmocka_unit_test(test_tables_must_have_the_same_rows),
       cmocka_unit_test(test_standardize),
       cmocka_unit_test(test_fits_on_the_training_part),
+      cmocka_unit_test(test_bytes_of_joined_sources),
       cmocka_unit_test(test_images_are_standardized_in_place),
       cmocka_unit_test(test_predict),
       cmocka_unit_test(test_predict_of_standard_input),

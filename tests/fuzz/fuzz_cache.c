@@ -13,7 +13,7 @@
 #include "data/picture_files.h"
 
 enum { SIDE_DOWN = 8, SIDE_ACROSS = 10, CHAINS = 8, COMBINATIONS = 256, MOST_ROW = 3 * 8 * 10 };
-enum { NOTES = 7, HEIGHT = 0, WIDTH, PART_HEIGHT = 4, PART_WIDTH };
+enum { NOTES = 7, HEIGHT = 0, WIDTH, PART_HEIGHT = 4, PART_WIDTH, DIVISOR };
 enum { FORGED = 200, MOST_BYTES = 1 << 16 };
 enum { OWN_KEY = 1, OWN_CONTENT = 2, OWN_IDENTITY = 4, FITTING = 8, BROKEN = 16, AS_STORED = 32 };
 
@@ -225,6 +225,13 @@ static int64_t choose_size(Forger *forger, int flags, const DataCacheItem *item)
   return fitting < 0 ? right : fitting;
 }
 
+/* The last says how far a file of that kind may be reduced, 1 or 8: where nothing is decoded it makes no difference. */
+static bool has_right_notes(const int64_t *notes, const int64_t *right) {
+  bool is_file = notes[DIVISOR] == 1 || notes[DIVISOR] == 8;
+  return memcmp(notes, right, DIVISOR * sizeof *notes) == 0 &&
+         (right[DIVISOR] == 0 ? notes[DIVISOR] == 0 : is_file);
+}
+
 static void add_item(Forger *forger) {
   int flags = (int)take(forger, 1);
   const DataCacheItem *right = &forger->right->item;
@@ -253,7 +260,7 @@ static void add_item(Forger *forger) {
   forger->size += sizeof record + (size_t)there;
   bool is_of_another =
       item->notes[HEIGHT] != forger->source->height || item->notes[WIDTH] != forger->source->width;
-  bool is_right = memcmp(item->notes, right->notes, sizeof item->notes) == 0;
+  bool is_right = has_right_notes(item->notes, right->notes);
   bool may_show = forger->encoded ? (flags & AS_STORED) != 0
                                   : (is_of_another || is_right) &&
                                         item->size == size_of_part(forger, item->notes);

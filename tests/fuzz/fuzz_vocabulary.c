@@ -19,21 +19,28 @@ static char *copy(const uint8_t *bytes, size_t size, size_t more) {
   return text;
 }
 
-/* The bytes of the ids are the text, but for a blank in front where the vocabulary adds one. */
+static bool is_special(const nnc_bpe_rules *rules, int32_t id) {
+  for (int32_t i = 0; i < rules->special_count; i++)
+    if (rules->specials[i] == id) return true;
+  return false;
+}
+
+/* The bytes of the ids are the text, but for blanks where the vocabulary adds them: in front, and behind special tokens. */
 static void check_ids(const nnc_bpe *bpe, const nnc_bpe_ids *ids, const char *text, size_t size) {
   const nnc_bpe_rules *rules = nnc_bpe_rules_of(bpe);
-  size_t done = 0, blank = rules->adds_blank && size > 0 && text[0] != ' ';
+  size_t done = 0;
+  bool may_add = rules->adds_blank;
   for (int64_t i = 0; i < ids->count; i++) {
-    size_t length, skipped = 0;
-    if (ids->ids[i] < 0 || ids->ids[i] >= rules->count) abort();
-    const char *token = nnc_bpe_bytes(bpe, ids->ids[i], &length);
+    size_t length;
+    int32_t id = ids->ids[i];
+    if (id < 0 || id >= rules->count) abort();
+    const char *token = nnc_bpe_bytes(bpe, id, &length);
     if (!token || length == 0) abort();
-    if (blank && token[0] == ' ') skipped = 1;
-    blank = 0;
-    if (length - skipped > size - done ||
-        memcmp(token + skipped, text + done, length - skipped) != 0)
-      abort();
-    done += length - skipped;
+    bool is_added = may_add && token[0] == ' ' && done < size && text[done] != ' ';
+    length -= is_added;
+    if (length > size - done || memcmp(token + is_added, text + done, length) != 0) abort();
+    done += length;
+    may_add = rules->adds_blank && is_special(rules, id);
   }
   if (done != size) abort();
 }
