@@ -51,7 +51,8 @@ enum {
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
-    {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
+    {"out", 'o', KIND_TEXT, FIELD(out), LOADS | NNC_INFO, 0, "DIR",
+     "checkpoint and log (default: MODEL.run; info: what the data stages of that run learnt)"},
     {"epochs", 'e', KIND_COUNT, FIELD(epochs), TRAINS, 0, "N",
      "train so many epochs; 0: only initialize and save"},
     {"steps", 's', KIND_COUNT, FIELD(steps), TRAINS | NNC_STEP | NNC_REPORT | TIMES, 0, "N",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "train/commands.h"
+#include "train/info_fitted.h"
 #include "core/device.h"
 #include "core/device_json.h"
 #include "core/json.h"
@@ -182,7 +183,7 @@ static void print_options(const nnc_model *model) {
            model->options[i].line);
 }
 
-static void print_text(const nnc_model *model, int device) {
+static void print_text(const nnc_model *model, int device, const nnc_fitted *fitted) {
   char bytes[NNC_FORMAT_BYTES];
   printf("%s (%s), compiled by %s\n", nnc_printable(model->name), nnc_printable(model->file),
          nnc_printable(model->compiler));
@@ -198,6 +199,7 @@ static void print_text(const nnc_model *model, int device) {
   print_run(model);
   print_options(model);
   print_data(model);
+  nnc_info_print_fitted(fitted);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */
@@ -320,7 +322,7 @@ static void json_architectures(void) {
   fputs("],", stdout);
 }
 
-static void print_json(const nnc_model *model, int device) {
+static void print_json(const nnc_model *model, int device, const nnc_fitted *fitted) {
   putchar('{');
   put_member("model", model->name);
   put_member("file", model->file);
@@ -353,11 +355,18 @@ static void print_json(const nnc_model *model, int device) {
   json_inputs(model->train.run || !model->predict.run ? &model->train : &model->predict);
   json_variables(model);
   json_entries();
+  if (fitted->count > 0) nnc_info_put_fitted(fitted);
   json_data(model);
 }
 
 int nnc_info_command(const nnc_options *options) {
-  (options->json ? print_json : print_text)(&nnc_the_model, (int)options->device);
+  nnc_fitted fitted;
+  if (!nnc_info_read_fitted(&fitted, options)) {
+    nnc_fitted_free(&fitted);
+    return NNC_EXIT_FAILURE;
+  }
+  (options->json ? print_json : print_text)(&nnc_the_model, (int)options->device, &fitted);
+  nnc_fitted_free(&fitted);
   if (fflush(stdout) == 0) return NNC_EXIT_OK;
   nnc_error_system("write", "the description");
   return NNC_EXIT_FAILURE;

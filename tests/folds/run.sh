@@ -54,6 +54,20 @@ check "goes on to the same bits" cmp {c.3,whole}/checkpoint.safetensors
 check_status "out of range" 2 "error: --fold wants a whole number from 0 and less than 5, such as 0, not '5'" ./c.fold --fold 5
 check_status "help" 0 '--fold N +default 0, from 0, less than 5' ./c.fold --help
 check_status "info" 0 'fold\(number = fold, of = 5, by = y\)' ./c.fold info
+check_status "info of a run" 0 '^fitted x.standardize: [0-9.]+ [0-9.]+$' ./c.fold info --out c.3
+check "all that was fitted" python3 - <<'PYTHON'
+import json, struct, subprocess
+with open("c.3/checkpoint.safetensors", "rb") as file:
+    header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+told = json.loads(subprocess.run(["./c.fold", "info", "--json", "--out", "c.3"], stdout=subprocess.PIPE, check=True).stdout)["fitted"]
+kept = {value["name"]: value for value in json.loads(header["__metadata__"]["fitted"])}
+assert set(told) == set(kept) and len(kept) >= 4, (told, kept)
+for name, value in kept.items():
+    if "strings" in value: assert told[name] == value["strings"]
+    else: assert all(abs(a - float(b)) <= 1e-8 * abs(float(b)) for a, b in zip(told[name], value["numbers"], strict=True))
+PYTHON
+check_status "info without a run" 0 'fold\(number = fold' ./c.fold info
+check_status "info of no run" 1 'nowhere/checkpoint.safetensors' ./c.fold info --out nowhere
 
 # The dump says the same program.
 "$nnc" fold.net $quick --emit=c -o plain.c
