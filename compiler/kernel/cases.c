@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include "kernel/builder.h"
 
-enum { FEW_CASES = 4 }; /* fewer are not worth a loop each */
+enum {
+  FEW_CASES = 4,      /* fewer are not worth a loop each */
+  SHORT_CASE = 16,    /* elements of a row; cases of fewer are not, either */
+  MOST_ROW_CASES = 16 /* of a row: each is a loop of its own */
+};
 
 typedef VEC(int64_t) Cuts;
 
@@ -83,9 +87,8 @@ static void sort_cuts(Cuts *cuts) {
   cuts->count = kept;
 }
 
-KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage) {
-  KernelCases cases = {.count = 1};
-  Cuts cuts[KERNEL_MAX_AXES] = {0};
+/* Where the answers change, along each axis. */
+static void find_cuts(Arena *arena, const Kernel *kernel, int stage, Cuts *cuts) {
   ExprList list = kernel_expressions(arena, kernel, stage);
   Range range;
   for (int i = 0; i < list.count; i++) {
@@ -94,14 +97,35 @@ KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage) {
     for (int k = 0; k < expr->guard_count; k++)
       if (guard_range(kernel, &expr->guards[k], &range)) add_range(arena, kernel, cuts, &range);
   }
-  for (int i = 0; i + 1 < kernel->axis_count; i++) {
-    sort_cuts(&cuts[i]);
-    if (cuts[i].count < FEW_CASES - 1 || cuts[i].count < cases.count) continue;
-    cases = (KernelCases){i, cuts[i].count + 1, ARENA_ARRAY(arena, int64_t, cuts[i].count + 2)};
-    for (int k = 0; k < cuts[i].count; k++) cases.begin[k + 1] = cuts[i].items[k];
-    cases.begin[cases.count] = kernel->extent[i];
-  }
+  for (int i = 0; i < kernel->axis_count; i++) sort_cuts(&cuts[i]);
+}
+
+static KernelCases cases_along(Arena *arena, const Kernel *kernel, int axis, const Cuts *cuts) {
+  KernelCases cases = {axis, cuts->count + 1, ARENA_ARRAY(arena, int64_t, cuts->count + 2)};
+  for (int k = 0; k < cuts->count; k++) cases.begin[k + 1] = cuts->items[k];
+  cases.begin[cases.count] = kernel->extent[axis];
   return cases;
+}
+
+KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage) {
+  KernelCases cases = {.count = 1};
+  Cuts cuts[KERNEL_MAX_AXES] = {0};
+  find_cuts(arena, kernel, stage, cuts);
+  for (int i = 0; i + 1 < kernel->axis_count; i++)
+    if (cuts[i].count >= FEW_CASES - 1 && cuts[i].count >= cases.count)
+      cases = cases_along(arena, kernel, i, &cuts[i]);
+  return cases;
+}
+
+KernelCases kernel_row_cases(Arena *arena, const Kernel *kernel, int stage) {
+  KernelCases cases = {.count = 1};
+  Cuts cuts[KERNEL_MAX_AXES] = {0};
+  int last = kernel->axis_count - 1;
+  if (last < 0) return cases;
+  find_cuts(arena, kernel, stage, cuts);
+  int count = cuts[last].count + 1;
+  if (count > MOST_ROW_CASES || kernel->extent[last] < (int64_t)count * SHORT_CASE) return cases;
+  return cases_along(arena, kernel, last, &cuts[last]);
 }
 
 /* ---- in some cases ------------------------------------------------------------------------- */
@@ -207,4 +231,56 @@ Kernel *kernel_in_cases(Arena *arena, const Kernel *kernel, int stage, const Ker
   for (int i = 0; i < own->store_count; i++)
     own->stores[i].value = now(&narrow, own->stores[i].value);
   return copy;
+}
+
+/* ---- a part of a row ----------------------------------------------------------------------- */
+
+typedef struct Shift {
+  Arena *arena;
+  const Kernel *kernel; /* with the part's extent */
+  Index *by[KERNEL_MAX_AXES];
+} Shift;
+
+static Index *shifted(const Shift *shift, Index *index) {
+  const Kernel *kernel = shift->kernel;
+  if (index == NULL) return NULL;
+  return index_substitute_in(shift->arena, index, shift->by, kernel->axis_count, kernel->extent,
+                             kernel->axis_count);
+}
+
+static Expr *shifted_expression(const Shift *shift, const ExprList *list, Expr *const *moved,
+                                const Expr *expr) {
+  Expr *copy = arena_copy(shift->arena, expr, sizeof *expr);
+  copy->index = shifted(shift, expr->index);
+  copy->guards = ARENA_ARRAY(shift->arena, Guard, expr->guard_count);
+  for (int i = 0; i < expr->guard_count; i++)
+    copy->guards[i] = (Guard){shifted(shift, expr->guards[i].index), expr->guards[i].bound};
+  for (int i = 0; i < expr->arg_count; i++)
+    for (int k = 0; k < list->count; k++)
+      if (list->items[k] == expr->args[i]) copy->args[i] = moved[k];
+  return copy;
+}
+
+Kernel *kernel_in_row_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
+                           int number) {
+  Kernel *part = kernel_in_cases(arena, kernel, stage, cases, number, number + 1);
+  int64_t from = cases->begin[number];
+  part->extent[cases->axis] = cases->begin[number + 1] - from;
+  Shift shift = {.arena = arena, .kernel = part};
+  for (int i = 0; i < part->axis_count; i++) shift.by[i] = index_axis(arena, i);
+  shift.by[cases->axis] = index_add(arena, shift.by[cases->axis], index_const(arena, from));
+  ExprList list = kernel_expressions(arena, part, stage);
+  Expr **moved = ARENA_ARRAY(arena, Expr *, list.count);
+  for (int i = 0; i < list.count; i++)
+    moved[i] = shifted_expression(&shift, &list, moved, list.items[i]);
+  Stage *own = &part->stages[stage];
+  for (int i = 0; i < own->store_count; i++) {
+    own->stores[i].index = shifted(&shift, own->stores[i].index);
+    for (int k = 0; k < list.count; k++)
+      if (list.items[k] == own->stores[i].value) {
+        own->stores[i].value = moved[k];
+        break;
+      }
+  }
+  return part;
 }

@@ -6,7 +6,7 @@
 
 #include "kernel/kernel.h"
 
-/* Along one axis of the domain, but the last: case i is of the indices from begin[i] to begin[i+1]. */
+/* Along one axis of the domain: case i is of the indices from begin[i] to begin[i+1]. */
 typedef struct KernelCases {
   int axis;
   int count;      /* 1: nothing is gained, or there is no such axis */
@@ -20,5 +20,11 @@ KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage);
  * what was made so for more cases; going by halves, the work grows little faster than the stage. */
 Kernel *kernel_in_cases(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
                         int first, int beyond);
+/* How a row of such a stage falls into cases: along the last axis, for which each is a loop. */
+KernelCases kernel_row_cases(Arena *arena, const Kernel *kernel, int stage);
+/* The kernel of one of them: its last axis is as long as the case, 0 where the case begins, so that
+ * divisions by the extents of parts come out even. */
+Kernel *kernel_in_row_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
+                           int number);
 
 #endif

@@ -233,6 +233,34 @@ static void make_stacked(CaseList *list) {
   add_case(list, "stacked", kernel, 1);
 }
 
+/* Three parts side by side, as the sum of what is padded with zeros: y[i, j] = sum_k part[k][i, j'] for j' =
+ * j - begin[k], which is read as a matrix of `width[k]` rows is transposed. */
+static void make_side_by_side(CaseList *list, int64_t rows, const int64_t width[3]) {
+  int64_t all = width[0] + width[1] + width[2], begin = 0;
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, (int64_t[]){rows, all});
+  Arena *arena = list->arena;
+  Expr *value = NULL;
+  for (int k = 0; k < 3; begin += width[k++]) {
+    int part =
+        add_operand(kernel, arena_printf(arena, "part_%d", k), DTYPE_F32, rows * width[k], false);
+    Index *own = index_add(arena, index_axis(arena, 1), index_const(arena, -begin));
+    int64_t step = width[k] / 8;
+    Index *turned =
+        index_add(arena, index_mul(arena, index_mod(arena, own, 8, kernel->extent, 2), step),
+                  index_div(arena, own, 8, kernel->extent, 2));
+    Index *row = index_mul(arena, index_axis(arena, 0), width[k]);
+    Expr *load = load_at(list, kernel, part, index_add(arena, row, turned));
+    load->guard_count = 1;
+    load->guards = ARENA_NEW(arena, Guard);
+    load->guards[0] = (Guard){own, width[k]};
+    value = value == NULL ? load : apply(list, OP_ADD, DTYPE_F32, value, load, NULL);
+  }
+  int y = add_operand(kernel, "y", DTYPE_F32, rows * all, true);
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y, strided(list, 2, (int64_t[]){all, 1}), value);
+  add_case(list, "side_by_side", kernel, 1);
+}
+
 /* Two guards on one load; logic on calls. */
 static void make_twice_padded(CaseList *list) {
   int64_t extent[2] = {12, 40};
@@ -343,6 +371,8 @@ static inline void make_elementwise(CaseList *list) {
   make_padded_gather(list);
   make_twice_padded(list);
   make_stacked(list);
+  make_side_by_side(list, 6, (const int64_t[]){64, 40, 24});
+  make_side_by_side(list, 2, (const int64_t[]){7000, 6000, 8008});
   make_divided(list);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F32);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F64);

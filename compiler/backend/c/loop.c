@@ -258,6 +258,34 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
   if (has_near) code_close(code);
 }
 
+/* The same, case by case of the row. */
+static void write_row_cases(LoopWriter *writer, int number, const char *begin, const char *end) {
+  Code *code = writer->code;
+  Arena *arena = code->arena;
+  const Kernel *whole = writer->kernel;
+  int last = whole->axis_count - 1;
+  KernelCases cases = kernel_row_cases(arena, whole, number);
+  if (cases.count == 1 || loop_streams(writer, number)) {
+    write_row_points(writer, number, begin, end);
+    return;
+  }
+  bool is_whole = strcmp(begin, "0") == 0;
+  for (int i = 0; i < cases.count; i++) {
+    long long from = (long long)cases.begin[i], length = (long long)cases.begin[i + 1] - from;
+    Kernel *part = kernel_in_row_case(arena, whole, number, &cases, i);
+    writer->kernel = writer->scope.kernel = part;
+    writer->scope.extents[last] = length;
+    const char *first = "0", *beyond = code_integer(arena, length);
+    if (!is_whole) {
+      first = arena_printf(arena, "nnc_greatest(%s - %lld, 0)", begin, from);
+      beyond = arena_printf(arena, "nnc_least(%s - %lld, %lld)", end, from, length);
+    }
+    write_row_points(writer, number, first, beyond);
+  }
+  writer->kernel = writer->scope.kernel = whole;
+  writer->scope.extents[last] = whole->extent[last];
+}
+
 /* The cases of a stage, and the points of the row that each of them is written for. */
 typedef struct CaseLoop {
   int number;
@@ -270,7 +298,7 @@ typedef struct CaseLoop {
 static void write_cases(LoopWriter *writer, const CaseLoop *loop, int first, int beyond) {
   Code *code = writer->code;
   if (beyond - first == 1) {
-    write_row_points(writer, loop->number, loop->begin, loop->end);
+    write_row_cases(writer, loop->number, loop->begin, loop->end);
     return;
   }
   const Kernel *whole = writer->kernel;
