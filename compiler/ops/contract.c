@@ -197,21 +197,33 @@ static void iota_axes(int64_t *axes, int64_t from, int count) {
   for (int i = 0; i < count; i++) axes[i] = from + i;
 }
 
-/* Of the left operand the contraction gives [batch, own free, sum], of the right one [batch, sum, own
- * free], the sum axes in the order of the other side. */
+/* Whether an operand's own axes come before those it sums over: as in a left matrix, or in a right one that is
+ * transposed. */
+static bool has_own_first(const Side *side, bool is_left) {
+  if (side->free_count == 0 || side->sum->count == 0) return is_left;
+  for (int i = 0; i < side->sum->count; i++)
+    if (side->sum->ints[i] < side->free[0]) return false;
+  return true;
+}
+
+/* contract(dy, other) is [batch, own free, sum], contract(other, dy) [batch, sum, own free], the sum axes in
+ * the order of the other side. That of the two is taken whose axes are more in the operand's order. */
 static Node *side_gradient(const Maker *m, const Node *node, Node *dy, bool is_left) {
   Side left = left_side(node), right = right_side(node);
   const Side *own = is_left ? &left : &right, *other = is_left ? &right : &left;
   int batches = own->batch->count;
-  int first_free = batches + (is_left ? 0 : own->sum->count);
-  int first_sum = batches + (is_left ? own->free_count : 0);
+  bool dy_first = has_own_first(own, is_left);
+  int first_free = batches + (dy_first ? 0 : own->sum->count);
+  int first_sum = batches + (dy_first ? own->free_count : 0);
+  int met_by_dy = batches + (is_left ? own->free_count : 0); /* the other's free axes, in dy */
   ContractAxes axes = {.batch_count = batches, .sum_count = other->free_count};
-  iota_axes(is_left ? axes.batch_left : axes.batch_right, 0, batches);
-  iota_axes(is_left ? axes.sum_left : axes.sum_right, first_sum, other->free_count);
-  join(is_left ? axes.batch_right : axes.batch_left, 0, batches, other->batch->ints);
-  join(is_left ? axes.sum_right : axes.sum_left, 0, other->free_count, other->free);
-  Node *product = is_left ? make_contract(m, dy, node->operands[1], &axes)
-                          : make_contract(m, node->operands[0], dy, &axes);
+  iota_axes(dy_first ? axes.batch_left : axes.batch_right, 0, batches);
+  iota_axes(dy_first ? axes.sum_left : axes.sum_right, met_by_dy, other->free_count);
+  join(dy_first ? axes.batch_right : axes.batch_left, 0, batches, other->batch->ints);
+  join(dy_first ? axes.sum_right : axes.sum_left, 0, other->free_count, other->free);
+  Node *partner = node->operands[is_left ? 1 : 0];
+  Node *product =
+      dy_first ? make_contract(m, dy, partner, &axes) : make_contract(m, partner, dy, &axes);
   int64_t place[MAX_RANK]; /* for each axis of the operand, its axis in the product */
   for (int i = 0; i < batches; i++) place[own->batch->ints[i]] = i;
   for (int i = 0; i < own->free_count; i++) place[own->free[i]] = first_free + i;
