@@ -150,8 +150,9 @@ static bool depends_on_loop(const Former *former, int launch) {
 
 /* Sums over the pieces of the batch that are only made block by block. */
 static bool needs_loop(const Former *former, int launch) {
+  if (former->parts[launch] == NULL) return false; /* it may be a copy, which has no kernel */
   const Kernel *kernel = launch_kernel(former, launch)->kernel;
-  return former->parts[launch] != NULL && kernel_is_in_pieces(kernel) &&
+  return kernel_is_in_pieces(kernel) &&
          !target_takes_pieces(former->lowering->program->target, kernel);
 }
 
