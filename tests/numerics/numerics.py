@@ -1,16 +1,18 @@
-"""Where a loss that is not finite came from, as a run tells it, against NumPy.
+"""Where a loss that is not finite came from, as a run tells it, against what is computed here.
 
 A program takes the logarithm of what training drives below zero. Which step fails, the line, the extremes of what the
 kernel read and how many logarithms are NaN are computed here from the checkpoint of the step before. The same is told from a
 checkpoint, from the beginning, after --resume, by --check-numerics, in f64, with dropout, with several minibatches a step,
 with the loop of a scan, and on the emulator of CUDA. Runs that are checked, and do not fail, give the same bits.
 """
+import math
 import os
+import random
 import re
+import struct
 import subprocess
 import sys
-
-import numpy as np
+import zipfile
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from checks import check, summary  # noqa: E402
@@ -26,10 +28,9 @@ def run(*command, **environment):
 
 
 BATCH, STEPS = 8, 40
-random = np.random.default_rng(7)
-table = random.standard_normal((160, 4))
-np.savetxt("d.csv", np.c_[table, 2 + 0 * table[:, 0]], "%.6f", delimiter=",")
-table = np.loadtxt("d.csv", delimiter=",")
+drawn = random.Random(7)
+table = [[round(drawn.gauss(0, 1), 6) for _ in range(4)] + [2.0] for _ in range(160)]
+open("d.csv", "w").write("".join(",".join(f"{x:.6f}" for x in row) + "\n" for row in table))
 
 LOGARITHM = """const batch = 8, rate = 0.0, parts = 1
 data train {{ x, y = csv("d.csv", header = false, columns = [0..4, 4]); order = file }}
@@ -42,7 +43,7 @@ q = 2.5 - z - {more}
 p = log(q)
 hidden = where(p > 3, stop_gradient(sqrt(p - 3)), 0.0)
 loss = mean((z - y) ^ 2) - 0.0001 * mean(p) + 0 * mean(hidden)
-train {{ minimize = loss, optimizer = sgd(lr = 0.2), steps = 40, accumulate = parts }}
+train {{ minimize = loss, optimizer = sgd(lr = 0.12), steps = 40, accumulate = parts }}
 """
 SCAN = """const batch = 8
 data train { x, y = csv("d.csv", header = false, columns = [0..4, 4]); order = file }
@@ -61,7 +62,7 @@ train { minimize = loss, optimizer = sgd(lr = 0.2), steps = 40 }
 def extremes(text, name):
     """What was read, or made, under this name: least, most."""
     found = re.search(rf"(?:reads|makes) {name}, \w+: from (\S+) to ([^\s,]+)", text)
-    return (float(found[1]), float(found[2])) if found else (np.nan, np.nan)
+    return (float(found[1]), float(found[2])) if found else (math.nan, math.nan)
 
 
 def first_step(text):
@@ -76,11 +77,28 @@ def told(text):
 
 def forward(npz, step):
     """h, z.w and p of the step that follows the checkpoint."""
-    v = np.load(npz)
-    x = table[(step - 1) % 20 * BATCH:][:BATCH, :4]
-    h = np.tanh(x @ v["h.w"] + v["h.b"])
-    with np.errstate(invalid="ignore"):
-        return h, v["z.w"], np.log(2.5 - (h @ v["z.w"] + v["z.b"])[:, 0])
+    v = {name[:-4]: npy(zipfile.ZipFile(npz).read(name)) for name in zipfile.ZipFile(npz).namelist()}
+    units, bias, weights = v["h.b"], v["z.b"][0], v["z.w"]
+    x = [row[:4] for row in table[(step - 1) % 20 * BATCH:][:BATCH]]
+    h = [[math.tanh(sum(row[k] * v["h.w"][k * len(units) + j] for k in range(4)) + units[j])
+          for j in range(len(units))] for row in x]
+    left = [2.5 - sum(a * b for a, b in zip(row, weights)) - bias for row in h]
+    return [y for row in h for y in row], weights, [math.log(y) if y > 0 else math.nan for y in left]
+
+
+def npy(contents):
+    """The numbers of an array of f32 or f64."""
+    length = struct.unpack("<H", contents[8:10])[0]
+    kind = "d" if b"<f8" in contents[:10 + length] else "f"
+    return [x for x, in struct.iter_unpack("<" + kind, contents[10 + length:])]
+
+
+def known(values):
+    return [x for x in values if not math.isnan(x)]
+
+
+def near(found, wanted, tolerance):
+    return all(abs(a - b) <= tolerance * (1 + abs(b)) for a, b in zip(found, wanted))
 
 
 def check_logarithm(name, tolerance, *options):
@@ -99,9 +117,9 @@ def check_logarithm(name, tolerance, *options):
     h, w, p = forward("before.npz", step)
     for tensor, value in ({"p": p} if "-O0" in options else {"h": h, "z.w": w, "p": p}).items():
         check(f"{name}: the extremes of {tensor}",
-              np.allclose(extremes(text, tensor), (np.nanmin(value), np.nanmax(value)), rtol=tolerance, atol=tolerance),
-              f"{np.nanmin(value)} {np.nanmax(value)}\n{text}")
-    check(f"{name}: how many are NaN", f"{np.isnan(p).sum()} of 8 NaN" in text, text)
+              near(extremes(text, tensor), (min(known(value)), max(known(value))), tolerance),
+              f"{min(known(value))} {max(known(value))}\n{text}")
+    check(f"{name}: how many are NaN", f"{len(p) - len(known(p))} of 8 NaN" in text, text)
     return step, text
 
 
@@ -153,7 +171,7 @@ check("dropout, three minibatches, bf16: the line", first_step(text) > 0 and "pa
 check("dropout: the same random numbers", told(text) == told(checked), f"{text}\n{checked}")
 
 # An infinite schedule is told, though all that the kernels read is finite.
-open("rate.net", "w").write(LOGARITHM.format(more="-99.0").replace("sgd(lr = 0.2)", "sgd(lr = steep(1.0))") +
+open("rate.net", "w").write(LOGARITHM.format(more="-99.0").replace("sgd(lr = 0.12)", "sgd(lr = steep(1.0))") +
                             "schedule steep(peak) { return peak / (t < 3 ? 1.0 : 0.0) }\n"
                             .replace("t < 3 ? 1.0 : 0.0", "max(3 - t, 0.0)"))
 code, text = run(*nnc, "rate.net", "-o", "rate")
@@ -178,7 +196,10 @@ r = sqrt(2.0 - mean(b, axis = [1, 2, 3]))
 loss = mean(r)
 train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 60 }
 """
-np.save("t.npy", random.standard_normal((64, 1, 12, 12)).astype(np.float32))
+HEAD = "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 1, 12, 12), }"
+HEAD += " " * (-(len(HEAD) + 11) % 64) + "\n"
+open("t.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(HEAD)) + HEAD.encode() +
+                          struct.pack("<9216f", *(drawn.gauss(0, 1) for _ in range(9216))))
 open("loop.net", "w").write(LOOP)
 done = subprocess.run([*nnc, "loop.net", "--report"], capture_output=True, text=True)
 check("there is a task loop", "a task loop of 32 blocks" in done.stdout, done.stdout)
@@ -196,7 +217,7 @@ if os.path.exists(emulator + "libcuda.so.1"):
     check("for CUDA: compiles", code == 0, text)
     code, text = run("./cuda", "--out", "cuda.run", **environment)
     check("for CUDA: the step, the line", code == 1 and first_step(text) == step and "plain.net:9: p = log(q)" in text, text)
-    check("for CUDA: the numbers", np.allclose(extremes(text, "p"), extremes(whole, "p"), rtol=1e-3), text)
+    check("for CUDA: the numbers", near(extremes(text, "p"), extremes(whole, "p"), 1e-3), text)
     code, checked = run("./cuda", "--check-numerics", "--out", "cuda.run", **environment)
     check("for CUDA: --check-numerics tells the same", told(text) == told(checked), f"{text}\n{checked}")
 
