@@ -249,6 +249,30 @@ static bool elaborate_body(Elaborator *e, const AstScan *scan, const Sequences *
 
 /* ---- the node ----------------------------------------------------------------------------- */
 
+/* The same tensor in all steps. */
+static bool is_from_outside(const Region *region, const Node *node) {
+  for (int i = 0; i < region->arguments.count; i++)
+    if (region->arguments.items[i].leaf == node)
+      return region->arguments.items[i].kind == ARGUMENT_INVARIANT;
+  return false;
+}
+
+/* The gradient may keep any value of the body for all steps: what they have together is a tensor. */
+static bool check_steps(Elaborator *e, const AstScan *scan, const Region *region) {
+  for (int i = 0; i < region->graph->nodes.count; i++) {
+    const Node *node = region->graph->nodes.items[i];
+    int64_t elements = shape_elements(node->type.shape);
+    if (!dtype_is_float(node->type.dtype) || elements == 0 || is_from_outside(region, node))
+      continue;
+    if (region->length > MAX_ELEMENTS / elements)
+      return report_failure(e, scan->keyword,
+                            "%lld steps with tensors of shape %s are too many: all steps of one "
+                            "have at most 2^40 elements",
+                            (long long)region->length, shape_text(e->arena, node->type.shape));
+  }
+  return true;
+}
+
 static Node *add_scan(Elaborator *e, const AstScan *scan, const Region *region) {
   ScanShape shape = {
       .carries = scan->carries.count, .length = region->length, .recomputes = scan->recomputes};
@@ -265,6 +289,7 @@ static Node *add_scan(Elaborator *e, const AstScan *scan, const Region *region) 
   for (int i = shape.carries; i < region->graph->outputs.count; i++)
     if (!emit_check_shape(e, scan->keyword, scan_result_type(&shape, region->graph, i).shape))
       return NULL;
+  if (!check_steps(e, scan, region)) return NULL;
   Maker maker = {e->region->graph, report_user_span(e, e->at), e->frame->label};
   Node *node = make_scan(&maker, region->graph, shape, count, operands);
   region_sync(e);
