@@ -196,6 +196,7 @@ typedef struct RunConfig {
   DType precision; /* default float */
   /* precision = tf32: contractions and convolutions of f32 may round their operands */
   bool allows_tf32;
+  bool splits_products; /* precision = bf16x3: products of f32 as three of bf16 */
   ScanChoice scans;
 } RunConfig;
 

@@ -37,6 +37,7 @@ static bool read_run_field(Reader *reader, RunConfig *run) {
   if (reader_accept_word(reader, "precision"))
     return reader_expect_mark(reader, '=') && reader_dtype(reader, &run->precision);
   if (reader_accept_word(reader, "tf32")) return run->allows_tf32 = true;
+  if (reader_accept_word(reader, "bf16x3")) return run->splits_products = true;
   if (reader_accept_word(reader, "scans")) return read_scans(reader, run);
   for (int i = 0; i < dump_run_field_count; i++) {
     int64_t value;

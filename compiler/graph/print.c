@@ -66,6 +66,7 @@ static void print_run(Text *text, const RunConfig *run) {
   }
   if (run->scans) text_printf(text, "scans = %s, ", dump_scan_words[run->scans]);
   if (run->allows_tf32) text_add(text, "tf32, ");
+  if (run->splits_products) text_add(text, "bf16x3, ");
   text_printf(text, "precision = %s}\n", dtype_name(run->precision));
 }
 

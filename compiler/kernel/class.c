@@ -36,6 +36,13 @@ void kernel_allow_tf32(Kernel *kernel) {
                     kernel->operands[1].dtype == DTYPE_F32;
 }
 
+void kernel_split_products(Kernel *kernel) {
+  bool multiplies = kernel->kind == KERNEL_CONTRACT || kernel->kind == KERNEL_CONV ||
+                    kernel->kind == KERNEL_CONV_INPUT || kernel->kind == KERNEL_CONV_WEIGHT;
+  kernel->is_x3 = multiplies && kernel->operands[0].dtype == DTYPE_F32 &&
+                  kernel->operands[1].dtype == DTYPE_F32 && kernel_sum_type(kernel) == DTYPE_F32;
+}
+
 DType kernel_sum_type(const Kernel *kernel) {
   DType left = kernel->operands[0].dtype, right = kernel->operands[1].dtype;
   if (left == DTYPE_F64 || right == DTYPE_F64) return DTYPE_F64;

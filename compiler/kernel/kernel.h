@@ -151,6 +151,7 @@ typedef struct Kernel {
   int epilogue_count;         /* template kernels: one store at least */
   Store *epilogue;
   bool is_serial;      /* one worker does all of it (block.h): cut for its caches alone */
+  bool is_x3;          /* products of f32 as three of bf16 (kernel_split_products) */
   bool is_tf32;        /* products of f32 (kernel_allow_tf32): operands may be rounded to tf32 */
   DType accumulate;    /* F32 or F64: of contractions and of reductions of floats; those of
                                  * integers are in i64 */
@@ -162,6 +163,8 @@ DType kernel_sum_type(const Kernel *kernel);
 /* A contraction of bf16 that adds up in f32, or a convolution that may be computed as one: some processors
  * multiply its pairs along k in one instruction, whose bits are its own (nnc_gemm_bf16.h). */
 bool kernel_multiplies_bf16(const Kernel *kernel);
+/* Sets is_x3 of a contraction, or of a convolution that is one, of f32. */
+void kernel_split_products(Kernel *kernel);
 /* Sets is_tf32 of a contraction, a convolution or attention of f32. */
 void kernel_allow_tf32(Kernel *kernel);
 

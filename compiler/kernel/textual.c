@@ -25,6 +25,7 @@ static const Field head_fields[] = {
     FIELD("", WORD, Kernel, kind, .most = KERNEL_KIND_COUNT, .choices = kind_name),
     FIELD(", in ", DTYPE, Kernel, accumulate),
     FIELD(" rounded", FLAG, Kernel, is_tf32),
+    FIELD(" bf16x3", FLAG, Kernel, is_x3),
     FIELD(", ", INT, Kernel, scalar_count, 0, MOST_HOST_VALUES),
     FIELD(" scalars, ", INT, Kernel, key_count, 0, MOST_HOST_VALUES),
     FIELD_LITERAL(" keys"),

@@ -98,6 +98,8 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   if (touches_layouts(lowering, &group->built)) kernel_order_axes(arena, group->built.kernel);
   if (lowering->module->run.allows_tf32 && lowering->entry != ENTRY_INIT)
     kernel_allow_tf32(group->built.kernel);
+  if (lowering->module->run.splits_products && lowering->entry != ENTRY_INIT)
+    kernel_split_products(group->built.kernel);
   return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "nnc_extern.h"
 #include "nnc_gemm.h"
 #include "nnc_gemm_bf16.h"
+#include "nnc_gemm_x3.h"
 #include "nnc_half.h"
 #include "nnc_lanes.h"
 #include "nnc_math.h"

@@ -183,11 +183,16 @@ NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool 
   if (tall && wide) NNC_MATRIX_STORE(matrix, 3, below + NNC_MATRIX_LANES, tile_step);
 }
 
-NNC_SHARED void nnc_matrix_product(nnc_matrix *matrix, int64_t rows, int64_t vectors,
-                                   const nnc_matrix_operands *of) {
+/* Sets registers up for tiles of so many rows. */
+NNC_INLINE void nnc_matrix_fit(nnc_matrix *matrix, int64_t rows) {
   const int low = (int)nnc_least(rows, NNC_MATRIX_ROWS);
   const int high = rows > NNC_MATRIX_ROWS ? (int)rows - NNC_MATRIX_ROWS : NNC_MATRIX_ROWS;
   if (matrix->low != low || matrix->high != high) nnc_matrix_configure(matrix, low, high);
+}
+
+NNC_SHARED void nnc_matrix_product(nnc_matrix *matrix, int64_t rows, int64_t vectors,
+                                   const nnc_matrix_operands *of) {
+  nnc_matrix_fit(matrix, rows);
   const bool wide = vectors > 1;
   if (rows > NNC_MATRIX_ROWS && wide) nnc_matrix_tile(matrix, true, true, of);
   else if (rows > NNC_MATRIX_ROWS) nnc_matrix_tile(matrix, true, false, of);

@@ -12,6 +12,7 @@ typedef struct ContractShape {
   DType left, right, result;
   bool split;   /* the m and n groups are two axes that do not join */
   int epilogue; /* 0: store; 1: relu(x + bias[n]); 2: two stores, one an update in place */
+  bool is_x3;   /* f32 is split in bf16 */
 } ContractShape;
 
 static void group_set(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result,
@@ -77,6 +78,7 @@ static void make_contraction(CaseList *list, const ContractShape *s) {
     add_store(kernel->epilogue, &kernel->epilogue_count, w, place, next);
   }
   add_store(kernel->epilogue, &kernel->epilogue_count, y, place, value);
+  if (s->is_x3) kernel_split_products(kernel);
   add_case(list, "contraction", kernel, 1 + (double)s->k / 4);
 }
 
@@ -164,6 +166,28 @@ static void make_contractions(CaseList *list) {
                        .result_transposed = i % 5 == 4,
                        .split = i % 7 == 3,
                        .epilogue = (i + i / 4) % 3};
+    make_contraction(list, &s);
+  }
+}
+
+/* f32 as three products of bf16, where there is a matrix unit. */
+static void make_split_contractions(CaseList *list) {
+  static const int64_t sizes[][4] = {
+      {1, 70, 200, 96}, {3, 17, 16, 33}, {1, 35, 33, 1100}, {1, 129, 40, 7}};
+  for (int i = 0; i < 16; i++) {
+    ContractShape s = {.batch = sizes[i % 4][0],
+                       .m = sizes[i % 4][1],
+                       .n = sizes[i % 4][2],
+                       .k = sizes[i % 4][3],
+                       .left = DTYPE_F32,
+                       .right = DTYPE_F32,
+                       .result = DTYPE_F32,
+                       .left_transposed = i & 4,
+                       .right_transposed = i & 8,
+                       .result_transposed = i % 5 == 4,
+                       .split = i % 7 == 3,
+                       .epilogue = (i + i / 4) % 3,
+                       .is_x3 = true};
     make_contraction(list, &s);
   }
 }

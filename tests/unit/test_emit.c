@@ -237,7 +237,8 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
       "gcc -march=x86-64 -DNNC_BF16_PAIRS=1", "gcc -march=x86-64 -DNNC_MATRIX_PLAIN=1"};
   static const char *const quick[COMPILERS] = {"-O1", "-O1", "-O0", "-O0", "-O0"};
   /* The last computes what a matrix unit does; only products in bf16 differ by it. */
-  bool has_products = make == make_contractions || make == make_convolutions_last;
+  bool has_products = make == make_contractions || make == make_split_contractions ||
+                      make == make_convolutions_last;
   int count = has_products ? COMPILERS : COMPILERS - 1;
   const char *no_matrix = nnc_matrix_permit() ? "" : "-DNNC_NO_MATRIX=1";
   Arena *arena = arena_create();
@@ -294,6 +295,10 @@ static void test_contractions(void **state) {
   (void)state;
   check_family(make_contractions, "contractions");
 }
+static void test_split_contractions(void **state) {
+  (void)state;
+  check_family(make_split_contractions, "split_contractions");
+}
 static void test_convolutions(void **state) {
   (void)state;
   check_family(make_convolutions, "convolutions");
@@ -346,10 +351,11 @@ static void test_long_lines_are_broken(void **state) {
 int main(int count, char **arguments) {
   if (count > 1) cmocka_set_test_filter(arguments[1]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_elementwise_loops), cmocka_unit_test(test_reductions),
-      cmocka_unit_test(test_contractions),      cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_convolutions_last), cmocka_unit_test(test_winograd_convolutions),
-      cmocka_unit_test(test_indexed),           cmocka_unit_test(test_long_lines_are_broken),
+      cmocka_unit_test(test_elementwise_loops),     cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_contractions),          cmocka_unit_test(test_split_contractions),
+      cmocka_unit_test(test_convolutions),          cmocka_unit_test(test_convolutions_last),
+      cmocka_unit_test(test_winograd_convolutions), cmocka_unit_test(test_indexed),
+      cmocka_unit_test(test_long_lines_are_broken),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

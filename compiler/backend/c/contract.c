@@ -296,7 +296,8 @@ static const char *a_place(const ContractWriter *writer) {
 static const char *a_row(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
   if (has_window_rows(writer)) return "A_WINDOW";
-  const char *packed = grid->is_bf16 ? "NNC_LEFT_ROW_bf16(KB)" : "1";
+  const char *packed =
+      grid->on_unit ? arena_printf(writer->arena, "NNC_LEFT_ROW_%s(KB)", writer->unit) : "1";
   long long stride = contract_stride(writer->a, writer->a_slot);
   if (!grid->pack_a) return code_integer(writer->arena, stride);
   if (!grid->reads_lines) return packed;
@@ -306,7 +307,8 @@ static const char *a_row(const ContractWriter *writer) {
 /* The same along k. */
 static const char *a_k(const ContractWriter *writer) {
   if (has_window_rows(writer)) return "1";
-  if (writer->grid.pack_a) return writer->grid.is_bf16 ? "NNC_LEFT_STEP_bf16" : "MR";
+  if (writer->grid.pack_a)
+    return writer->unit ? arena_printf(writer->arena, "NNC_LEFT_STEP_%s", writer->unit) : "MR";
   return code_integer(writer->arena, contract_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
@@ -319,6 +321,7 @@ static void prepare(ContractWriter *writer) {
         (kernel->axis_count > writer->n_axis) == (slots->n.count > 0));
   writer->grid = contract_grid(kernel, writer->window);
   writer->sum = kernel_sum_type(kernel);
+  writer->unit = writer->grid.is_bf16 ? "bf16" : writer->grid.is_x3 ? "x3" : NULL;
   writer->packed = writer->grid.is_bf16 ? "bf16" : c_type_name(writer->sum);
   writer->a_slot = writer->grid.swap ? 1 : 0;
   writer->b_slot = 1 - writer->a_slot;
@@ -330,29 +333,48 @@ static void prepare(ContractWriter *writer) {
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
+/* Names of the tile and of packed blocks: of a matrix unit, if there is one when the C is compiled. */
+static void add_unit(TemplateHoles *holes, const ContractWriter *writer) {
+  Arena *arena = writer->arena;
+  const char *unit = writer->unit;
+  template_add(holes, "P", unit);
+  template_add(holes, "OF", arena_printf(arena, "_%s", unit));
+  template_add(holes, "TILES", arena_printf(arena, "NNC_TILES_%s(tiles, ", unit));
+  template_add(holes, "MULTIPLY",
+               arena_printf(arena,
+                            "NNC_MULTIPLY_%s(\n"
+                            "    tiles, rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0, width, rows,\n"
+                            "    vectors,",
+                            unit));
+  template_add(holes, "TILES_END", arena_printf(arena, "NNC_TILES_END_%s(tiles);\n", unit));
+  template_add(holes, "A_GROUP", arena_printf(arena, "NNC_LEFT_GROUP_%s(KB)", unit));
+  template_add(holes, "KB_PACKED", arena_printf(arena, "NNC_PACKED_DEPTH_%s(KB)", unit));
+  template_add(holes, "DEPTH", arena_printf(arena, "NNC_PACKED_DEPTH_%s(depth)", unit));
+}
+
+/* The same of vectors. */
+static void add_vectors(TemplateHoles *holes, const ContractWriter *writer) {
+  template_add(holes, "P", writer->packed);
+  template_add(holes, "OF", "");
+  template_add(holes, "TILES",
+               arena_printf(writer->arena,
+                            "static nnc_tile_of_%s *const tiles[3][3] =\n"
+                            "    NNC_TILE_TABLE(%s, ",
+                            writer->packed, writer->packed));
+  template_add(holes, "MULTIPLY", "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");
+  template_add(holes, "TILES_END", "");
+  template_add(holes, "A_GROUP", "KB * MR + 16");
+  template_add(holes, "KB_PACKED", "KB");
+  template_add(holes, "DEPTH", "depth");
+}
+
 static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
-  bool is_bf16 = writer->grid.is_bf16;
   const KernelOperand *operands = writer->kernel->operands;
   template_add(holes, "TYPE", c_value_type(writer->sum));
   template_add(holes, "T", c_type_name(writer->sum));
-  template_add(holes, "P", writer->packed);
   template_add(holes, "PACKED_TYPE", contract_packed_type(writer));
-  template_add(holes, "OF", is_bf16 ? "_bf16" : "");
-  template_add(holes, "TILES",
-               is_bf16 ? "NNC_TILES_bf16(tiles, "
-                       : arena_printf(writer->arena,
-                                      "static nnc_tile_of_%s *const tiles[3][3] =\n"
-                                      "    NNC_TILE_TABLE(%s, ",
-                                      writer->packed, writer->packed));
-  template_add(holes, "MULTIPLY",
-               is_bf16 ? "NNC_MULTIPLY_bf16(\n"
-                         "    tiles, rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0, width, rows,\n"
-                         "    vectors,"
-                       : "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");
-  template_add(holes, "TILES_END", is_bf16 ? "NNC_TILES_END_bf16(tiles);\n" : "");
-  template_add(holes, "A_GROUP", is_bf16 ? "NNC_LEFT_GROUP_bf16(KB)" : "KB * MR + 16");
-  template_add(holes, "KB_PACKED", is_bf16 ? "NNC_PACKED_DEPTH_bf16(KB)" : "KB");
-  template_add(holes, "DEPTH", is_bf16 ? "NNC_PACKED_DEPTH_bf16(depth)" : "depth");
+  if (writer->unit) add_unit(holes, writer);
+  else add_vectors(holes, writer);
   template_add(holes, "A_TYPE", c_storage_type(operands[writer->a_slot].dtype));
   template_add(holes, "B_TYPE", c_storage_type(operands[writer->b_slot].dtype));
 }

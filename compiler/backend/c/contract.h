@@ -20,6 +20,7 @@ typedef struct ContractWriter {
   bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
   bool whole_block;       /* sums of the whole task are kept: k is cut */
   const char *packed;   /* what packed elements and their tiles are called: the sum's type, bf16 */
+  const char *unit;     /* the suffix of what a matrix unit may do: "bf16", "x3", or NULL */
   const char *epilogue; /* its text; "" without one */
 } ContractWriter;
 
@@ -38,6 +39,8 @@ long long contract_stride(const AxisGroup *group, int slot);
 const char *contract_packed_type(const ContractWriter *writer);
 /* What the functions are called that pack elements of this type: nnc_pack_block_NAME, nnc_window_rows_NAME. */
 const char *contract_pack_name(const ContractWriter *writer, DType from);
+/* The call that ends the packing of a for a matrix unit; `row`: packed elements from a row to the next. */
+const char *contract_left_end(const ContractWriter *writer, const char *row);
 /* Statements that pack what a task reads of a and of b. */
 const char *contract_pack_a(const ContractWriter *writer);
 const char *contract_pack_b(const ContractWriter *writer);

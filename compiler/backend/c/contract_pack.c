@@ -58,11 +58,18 @@ static const char *offset_of(Arena *arena, const AxisGroup *group, int slot, con
   return contract_place(arena, flat, contract_stride(group, slot));
 }
 
+const char *contract_left_end(const ContractWriter *writer, const char *row) {
+  return arena_printf(writer->arena, "nnc_pack_left_%s_%s(packed_a, %s, depth, m_end - m_first);\n",
+                      writer->grid.is_bf16 ? "zeros" : "end", writer->unit, row);
+}
+
 static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
-  if (pack->is_left && writer->grid.is_bf16)
-    return arena_printf(writer->arena,
-                        "nnc_pack_left_zeros_bf16(%s, NNC_LEFT_ROW_bf16(KB), depth, %s);\n",
-                        pack->to, pack->count);
+  if (pack->is_left && writer->unit)
+    return contract_left_end(writer,
+                             arena_printf(writer->arena, "NNC_LEFT_ROW_%s(KB)", writer->unit));
+  if (writer->grid.is_x3)
+    return arena_printf(writer->arena, "nnc_pack_right_end_x3(%s, %s, %s, depth, %s);\n", pack->to,
+                        pack->width, pack->group, pack->count);
   return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n", writer->packed,
                       pack->to, pack->width, pack->group, pack->count);
 }
@@ -80,10 +87,10 @@ const char *contract_packed_type(const ContractWriter *writer) {
 static const char *pack_call(const ContractWriter *writer, const Packing *pack, const char *i,
                              const char *column, const char *steps, const char *columns) {
   Arena *arena = writer->arena;
-  if (pack->is_left && writer->grid.is_bf16)
-    return arena_printf(arena,
-                        "nnc_pack_left_bf16(%s, NNC_LEFT_ROW_bf16(KB), %s, %s, %s, %s, %s,\n",
-                        pack->to, pack->group, i, column, steps, columns);
+  if (pack->is_left && writer->unit)
+    return arena_printf(arena, "nnc_pack_left_%s(%s, NNC_LEFT_ROW_%s(KB), %s, %s, %s, %s, %s,\n",
+                        writer->unit, pack->to, writer->unit, pack->group, i, column, steps,
+                        columns);
   const char *part = contract_pack_name(writer, writer->kernel->operands[pack->slot].dtype);
   const char *to = strcmp(i, "0") == 0
                        ? pack->to

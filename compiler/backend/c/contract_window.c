@@ -19,7 +19,7 @@ const char *window_tables(const ContractWriter *writer) {
   if (!window || window->side == WINDOW_NONE) return "";
   if (window->side == WINDOW_ROWS)
     text_printf(&text, "NNC_EXTENTS(A_WINDOW = %s + 16); /* of a row of what windows see */\n",
-                writer->grid.is_bf16 ? "NNC_PACKED_DEPTH_bf16(KB)" : "KB");
+                writer->unit ? arena_printf(arena, "NNC_PACKED_DEPTH_%s(KB)", writer->unit) : "KB");
   text_printf(&text, "static const nnc_window window = {{%s}, {%s}, {%s}, %lld, %lld, %lld};\n",
               three(arena, window->grid), three(arena, window->step), three(arena, window->extent),
               (long long)window->place, (long long)window->channel, (long long)window->image);
@@ -100,10 +100,8 @@ const char *window_pack_rows(const ContractWriter *writer) {
                    "  nnc_window_rows_%s(packed_a + i%s, A_WINDOW, &window, &met[tap], channel,\n"
                    "                     steps, left, m_first, m_end - m_first);\n",
                    rows_name(writer), packed_depth(writer)));
-  if (!writer->grid.is_bf16) return loop;
-  return arena_printf(writer->arena,
-                      "%snnc_pack_left_zeros_bf16(packed_a, A_WINDOW, depth, m_end - m_first);\n",
-                      loop);
+  if (!writer->unit) return loop;
+  return arena_printf(writer->arena, "%s%s", loop, contract_left_end(writer, "A_WINDOW"));
 }
 
 const char *window_pack_columns(const ContractWriter *writer) {

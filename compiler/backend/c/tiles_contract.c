@@ -138,12 +138,16 @@ static void cut(ContractGrid *grid, int64_t size) {
 }
 
 static int64_t tile_rows(const ContractGrid *grid) {
-  return grid->is_bf16 ? MATRIX_SIDE : TILE_ROWS;
+  return grid->on_unit ? MATRIX_SIDE : TILE_ROWS;
 }
 
 /* Columns that are computed together if there is one. */
 static int64_t column_unit(const ContractGrid *grid) {
-  return grid->is_bf16 ? MATRIX_SIDE : VECTOR;
+  return grid->on_unit ? MATRIX_SIDE : VECTOR;
+}
+
+static double unit_speed(const ContractGrid *grid) {
+  return grid->is_bf16 ? MATRIX_SPEED : grid->is_x3 ? MATRIX_SPEED / 3.0 : 1;
 }
 
 /* The sum of the blocks' extents, each rounded up to tiles. */
@@ -190,8 +194,8 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   double row_blocks = (double)grid->m_blocks, column_blocks = (double)grid->n_blocks;
   double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, tile_rows(grid));
   double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, column_unit(grid));
-  double ragged = !grid->is_bf16 && grid->n_block % TILE_COLUMNS ? .03 : 0;
-  double products = high * wide * k / VECTOR * (1 + ragged) / (grid->is_bf16 ? MATRIX_SPEED : 1);
+  double ragged = !grid->on_unit && grid->n_block % TILE_COLUMNS ? .03 : 0;
+  double products = high * wide * k / VECTOR * (1 + ragged) / unit_speed(grid);
   double pack_a = m * k * costs->pack_a * column_blocks;
   double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
   double in_place_a = products * costs->a_share;
@@ -206,7 +210,7 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
 
 /* Elements of 16 bits are half as long, and pieces are whole steps of a matrix unit. */
 static void cut_depth(ContractGrid *grid, int64_t whole) {
-  int64_t times = grid->is_bf16 ? 2 : 1, unit = grid->is_bf16 ? MATRIX_SIDE : 8;
+  int64_t times = grid->is_bf16 ? 2 : 1, unit = grid->on_unit ? MATRIX_SIDE : 8;
   int64_t pieces = grid->k <= whole * times ? 1 : divide_up(grid->k, DEPTH_PIECE * times);
   grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
 }
@@ -214,9 +218,9 @@ static void cut_depth(ContractGrid *grid, int64_t whole) {
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
   double least_clocks = INFINITY;
-  int64_t row_step = grid->is_bf16 ? MATRIX_SIDE : ROW_STEP;
-  int64_t column_step = grid->is_bf16 ? MATRIX_SIDE : COLUMN_STEP;
-  int64_t narrowest = grid->is_bf16 ? MATRIX_SIDE : TILE_COLUMNS;
+  int64_t row_step = grid->on_unit ? MATRIX_SIDE : ROW_STEP;
+  int64_t column_step = grid->on_unit ? MATRIX_SIDE : COLUMN_STEP;
+  int64_t narrowest = grid->on_unit ? MATRIX_SIDE : TILE_COLUMNS;
   int64_t rows = align_up(greatest(grid->m, 1), row_step);
   int64_t columns = align_up(greatest(grid->n, 1), column_step);
   for (int64_t m = row_step; m <= least(rows, MOST_ROWS); m += row_step)
@@ -304,7 +308,7 @@ static void take_memory(ContractGrid *grid, int64_t size) {
   grid->keeps_b = grid->keeps_b && grid->pack_b;
   int64_t columns = align_up(grid->n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS; /* whole groups */
   int64_t rows = grid->m_block + TILE_MAX_ROWS, depth = grid->k_block + GROUP_SLACK;
-  if (grid->is_bf16) { /* whole tiles, or pairs, or widened */
+  if (grid->on_unit) { /* whole tiles, or pairs, or widened */
     rows = align_up(grid->m_block, MATRIX_SIDE) + TILE_MAX_ROWS;
     depth = align_up(grid->k_block, MATRIX_SIDE) + MATRIX_SIDE;
   }
@@ -377,7 +381,8 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
   const ContractSlots *slots = &kernel->contract;
   Side left = {&slots->m, 0, kernel->operands[0].dtype};
   Side right = {&slots->n, 1, kernel->operands[1].dtype};
-  ContractGrid grid = {.is_bf16 = has_pairs(kernel, window)};
+  ContractGrid grid = {.is_bf16 = has_pairs(kernel, window), .is_x3 = kernel->is_x3};
+  grid.on_unit = grid.is_bf16 || grid.is_x3;
   grid.swap = window ? window->swap : swaps(kernel, left, right);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;
   grid.batch = axis_group_extent(&slots->batch);
@@ -387,6 +392,7 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
   if (window) add_window_costs(window, &costs);
+  if (grid.is_x3) costs.must_pack_a = costs.must_pack_b = true;
   grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
   if (grid.reads_lines) costs.pack_a = 0;
   cut_depth(&grid, IN_PLACE_DEPTH);

@@ -30,7 +30,9 @@ bool winograd_gains(const ConvSlots *slots) {
 
 bool kernel_is_winograd(const Kernel *kernel) {
   bool is_weight = kernel->kind == KERNEL_CONV_WEIGHT;
-  if (!kernel->conv.may_be_winograd || kernel->is_serial || !conv_has_last(kernel, 0)) return false;
+  if (!kernel->conv.may_be_winograd || kernel->is_serial || kernel->is_x3 ||
+      !conv_has_last(kernel, 0))
+    return false;
   if (kernel->operands[0].dtype != DTYPE_F32 || kernel->operands[1].dtype != DTYPE_F32 ||
       kernel_sum_type(kernel) != DTYPE_F32)
     return false;

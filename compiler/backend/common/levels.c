@@ -27,6 +27,13 @@ static bool multiplies_bf16(const Program *program) {
   return false;
 }
 
+/* The same of f32 that is split in bf16. */
+static bool splits_products(const Program *program) {
+  for (int i = 0; i < program->kernels.count; i++)
+    if (program->kernels.items[i]->is_x3) return true;
+  return false;
+}
+
 void emitter_level(Emitter *emitter) {
   static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
@@ -44,10 +51,15 @@ void emitter_level(Emitter *emitter) {
   else code_line(code, ".name = NNC_LEVEL_NAME,");
   bool is_of_device = emitter->program->target->back_end->guard != NULL;
   if (is_of_device) code_line(code, ".isa = \"%s\",", emitter->program->target->name);
-  else
-    code_line(code, ".isa = NNC_ISA%s,", multiplies_bf16(emitter->program) ? " NNC_ISA_BF16" : "");
-  bool has_bf16 = !is_of_device && multiplies_bf16(emitter->program);
-  code_line(code, ".extensions = NNC_EXTENSIONS%s,", has_bf16 ? " NNC_EXTENSIONS_BF16" : "");
+  const char *unit = is_of_device                        ? ""
+                     : multiplies_bf16(emitter->program) ? "_BF16"
+                     : splits_products(emitter->program) ? "_X3"
+                                                         : "";
+  if (!is_of_device)
+    code_line(code, ".isa = NNC_ISA%s,",
+              *unit ? arena_printf(code->arena, " NNC_ISA%s", unit) : "");
+  code_line(code, ".extensions = NNC_EXTENSIONS%s,",
+            *unit ? arena_printf(code->arena, " NNC_EXTENSIONS%s", unit) : "");
   code_line(code, ".limits = &nnc_limits_%s,", number);
   code_line(code, ".host = host,");
   code_line(code, ".finish = finish,");

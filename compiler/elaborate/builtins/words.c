@@ -253,8 +253,11 @@ const Builtin builtins_words[] = {
     TRAIN("precision", "precision = TYPE",
           "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
           "numbers of 16 bits; parameters, losses and optimizers stay f32. tf32: f32, but they may "
-          "round what they take to 11 binary digits where a GPU is faster with it." IN_TRAIN
-          "precision = bf16 }"),
+          "round what they take to 11 binary digits where a GPU is faster with it. bf16x3: f32, "
+          "whose "
+          "products may be sums of three of bf16, to 15 binary digits, where a processor's matrix "
+          "unit "
+          "is faster with it." IN_TRAIN "precision = bf16 }"),
     TRAIN("loss_scale", "loss_scale = POWER_OF_TWO | \"dynamic\"",
           "The loss is multiplied by it and its gradients are divided by it, so that small ones "
           "do not vanish in f16; 1024 with precision = f16, else 1. \"dynamic\" finds it itself: "

@@ -174,8 +174,13 @@ static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
 /* ---- reading ------------------------------------------------------------------------------ */
 
 /* A word of its own, since tensors have no such type. */
-static bool is_tf32(const AstExpr *expr) {
-  return expr->kind == AST_NAME && !strcmp(expr->name, "tf32");
+static bool is_word(const AstExpr *expr, const char *word) {
+  return expr->kind == AST_NAME && !strcmp(expr->name, word);
+}
+
+/* Of f32 that is multiplied in ways of its own. */
+static bool is_f32_of_products(const AstExpr *expr) {
+  return is_word(expr, "tf32") || is_word(expr, "bf16x3");
 }
 
 /* Forms of their own, read where they are used: `clip = clip_value(0.5)` by update.c, `save = best(val.loss)`
@@ -187,7 +192,7 @@ static bool is_form(int which) {
 
 static void evaluate_key(Elaborator *e, KeyValue *key, int which) {
   bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
-  if (which == KEY_PRECISION && is_tf32(key->expr)) key->value = value_dtype(DTYPE_F32);
+  if (which == KEY_PRECISION && is_f32_of_products(key->expr)) key->value = value_dtype(DTYPE_F32);
   else if (wanted && !is_form(which)) key->value = evaluate_expr(e, key->expr);
 }
 
@@ -369,7 +374,8 @@ static void configure_precision(Elaborator *e, const KeyValue *key) {
     return;
   }
   run->precision = dtype;
-  run->allows_tf32 = is_tf32(key->expr);
+  run->allows_tf32 = is_word(key->expr, "tf32");
+  run->splits_products = is_word(key->expr, "bf16x3");
 }
 
 void train_configure(Elaborator *e) {
