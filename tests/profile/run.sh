@@ -17,7 +17,7 @@ profile() {
   check "structure of the profile of $model $*" python3 $check "$work/$model.json" "$work/$model.trace"
 }
 
-# The machine may be busy with other things: one of some profiles must be within 3 %.
+# The machine may be busy with other things: one of some profiles must be within 3 % and what is not known of marks.
 close_to_unmeasured() {
   local model=$1 best=100 difference try; shift
   for try in 1 2 3 4 5 6 7 8; do
