@@ -79,21 +79,10 @@ NNC_SHARED void nnc_pack_right_end_x3(float *dst, int64_t width, int64_t group, 
 
 NNC_INLINE void nnc_matrix_tile_x3(nnc_matrix *matrix, const bool tall, const bool wide,
                                    const nnc_matrix_operands *of) {
-  const int64_t a_step = of->a_row * 4, b_step = 2 * of->b_row * 4, tile_step = of->tile_row * 4;
+  const int64_t a_step = of->a_row * 4, b_step = 2 * of->b_row * 4;
   const int64_t below = NNC_MATRIX_ROWS * a_step, beside = NNC_MATRIX_BYTES;
   const char *a = of->a, *b = of->b;
-  float *const tile = of->tile, *const lower = tile + NNC_MATRIX_ROWS * of->tile_row;
-  (void)matrix; /* whose registers the processor may have */
-  NNC_MATRIX_ZERO(matrix, 0);
-  NNC_MATRIX_ZERO(matrix, 1);
-  NNC_MATRIX_ZERO(matrix, 2);
-  NNC_MATRIX_ZERO(matrix, 3);
-  if (!of->first) {
-    NNC_MATRIX_LOAD(matrix, 0, tile, tile_step);
-    if (wide) NNC_MATRIX_LOAD(matrix, 1, tile + NNC_MATRIX_LANES, tile_step);
-    if (tall) NNC_MATRIX_LOAD(matrix, 2, lower, tile_step);
-    if (tall && wide) NNC_MATRIX_LOAD(matrix, 3, lower + NNC_MATRIX_LANES, tile_step);
-  }
+  nnc_matrix_begin(matrix, tall, wide, of);
   NNC_ROLLED for (int64_t i = 0; i < of->steps; i++) {
     const char *const b_low = b + b_step / 2;
     NNC_MATRIX_LOAD(matrix, 4, a, a_step);
@@ -121,10 +110,7 @@ NNC_INLINE void nnc_matrix_tile_x3(nnc_matrix *matrix, const bool tall, const bo
     a += 2 * NNC_MATRIX_BYTES;
     b += NNC_MATRIX_ROWS * b_step;
   }
-  NNC_MATRIX_STORE(matrix, 0, tile, tile_step);
-  if (wide) NNC_MATRIX_STORE(matrix, 1, tile + NNC_MATRIX_LANES, tile_step);
-  if (tall) NNC_MATRIX_STORE(matrix, 2, lower, tile_step);
-  if (tall && wide) NNC_MATRIX_STORE(matrix, 3, lower + NNC_MATRIX_LANES, tile_step);
+  nnc_matrix_end(matrix, tall, wide, of);
 }
 
 NNC_SHARED void nnc_matrix_product_x3(nnc_matrix *matrix, int64_t rows, int64_t vectors,

@@ -149,11 +149,11 @@ typedef struct nnc_matrix_operands {
   bool first; /* the tile need not be read */
 } nnc_matrix_operands;
 
-NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool wide,
-                                const nnc_matrix_operands *of) {
-  const int64_t a_step = of->a_row * 4, b_step = of->b_row * 4, tile_step = of->tile_row * 4;
-  const char *a = of->a, *b = of->b;
-  float *const tile = of->tile, *const below = tile + NNC_MATRIX_ROWS * of->tile_row;
+/* Registers 0 to 3 as the sums of a tile: from its memory, or 0; and back. */
+NNC_INLINE void nnc_matrix_begin(nnc_matrix *matrix, const bool tall, const bool wide,
+                                 const nnc_matrix_operands *of) {
+  const int64_t tile_step = of->tile_row * 4;
+  const float *const tile = of->tile, *const below = tile + NNC_MATRIX_ROWS * of->tile_row;
   (void)matrix; /* whose registers the processor may have */
   NNC_MATRIX_ZERO(matrix, 0);
   if (wide) NNC_MATRIX_ZERO(matrix, 1);
@@ -165,6 +165,24 @@ NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool 
     if (tall) NNC_MATRIX_LOAD(matrix, 2, below, tile_step);
     if (tall && wide) NNC_MATRIX_LOAD(matrix, 3, below + NNC_MATRIX_LANES, tile_step);
   }
+}
+
+NNC_INLINE void nnc_matrix_end(nnc_matrix *matrix, const bool tall, const bool wide,
+                               const nnc_matrix_operands *of) {
+  const int64_t tile_step = of->tile_row * 4;
+  float *const tile = of->tile, *const below = tile + NNC_MATRIX_ROWS * of->tile_row;
+  (void)matrix;
+  NNC_MATRIX_STORE(matrix, 0, tile, tile_step);
+  if (wide) NNC_MATRIX_STORE(matrix, 1, tile + NNC_MATRIX_LANES, tile_step);
+  if (tall) NNC_MATRIX_STORE(matrix, 2, below, tile_step);
+  if (tall && wide) NNC_MATRIX_STORE(matrix, 3, below + NNC_MATRIX_LANES, tile_step);
+}
+
+NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool wide,
+                                const nnc_matrix_operands *of) {
+  const int64_t a_step = of->a_row * 4, b_step = of->b_row * 4;
+  const char *a = of->a, *b = of->b;
+  nnc_matrix_begin(matrix, tall, wide, of);
   NNC_ROLLED for (int64_t i = 0; i < of->steps; i++) {
     NNC_MATRIX_LOAD(matrix, 4, a, a_step);
     NNC_MATRIX_LOAD(matrix, 6, b, b_step);
@@ -177,10 +195,7 @@ NNC_INLINE void nnc_matrix_tile(nnc_matrix *matrix, const bool tall, const bool 
     a += NNC_MATRIX_BYTES;
     b += NNC_MATRIX_ROWS * b_step;
   }
-  NNC_MATRIX_STORE(matrix, 0, tile, tile_step);
-  if (wide) NNC_MATRIX_STORE(matrix, 1, tile + NNC_MATRIX_LANES, tile_step);
-  if (tall) NNC_MATRIX_STORE(matrix, 2, below, tile_step);
-  if (tall && wide) NNC_MATRIX_STORE(matrix, 3, below + NNC_MATRIX_LANES, tile_step);
+  nnc_matrix_end(matrix, tall, wide, of);
 }
 
 /* Sets registers up for tiles of so many rows. */
