@@ -24,7 +24,7 @@ static int32_t *find_slot(const nnc_dictionary *dictionary, const char *word, in
     int32_t *slot = &dictionary->slots[i];
     if (*slot == 0) return slot;
     const char *known = dictionary->words[*slot - 1];
-    if (strncmp(known, word, (size_t)length) == 0 && known[length] == 0) return slot;
+    if (strlen(known) == (size_t)length && memcmp(known, word, (size_t)length) == 0) return slot;
   }
 }
 
@@ -50,6 +50,7 @@ static bool grow(nnc_dictionary *dictionary) {
 
 int32_t nnc_dictionary_add(nnc_dictionary *dictionary, const char *word, int64_t length,
                            int64_t line) {
+  NNC_ASSERT(!memchr(word, 0, (size_t)length));
   if (dictionary->count == dictionary->capacity && !grow(dictionary)) return -1;
   int32_t *slot = find_slot(dictionary, word, length);
   if (*slot) return *slot - 1;

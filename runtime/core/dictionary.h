@@ -12,6 +12,7 @@ typedef struct nnc_dictionary {
   int32_t slot_count; /* a power of two, over twice `count` */
 } nnc_dictionary;
 
+/* A word that is added holds no zero byte; one that is looked for may, and is not there. */
 int32_t nnc_dictionary_add(nnc_dictionary *dictionary, const char *word, int64_t length,
                            int64_t line); /* -1: no memory */
 int32_t nnc_dictionary_find(const nnc_dictionary *dictionary, const char *word,

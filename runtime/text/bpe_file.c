@@ -261,6 +261,9 @@ static bool read_merge_lines(Reader *reader) {
     if (!stop) stop = end;
     size_t length = (size_t)(stop - at);
     if (length > 0 && stop[-1] == '\r') length--;
+    if (memchr(at, 0, length))
+      return fail(reader, "%.200s:%lld: a zero byte, which no token has", reader->merge_file->name,
+                  (long long)line);
     bool is_version = length >= sizeof version - 1 && !memcmp(at, version, sizeof version - 1);
     if (!is_version && !add_merge_text(reader, at, length)) {
       char what[NNC_MESSAGE];

@@ -119,7 +119,7 @@ for name, content in variants.variants(whole).items():
         if older:
             content["model"]["merges"] = [" ".join(m) for m in content["model"]["merges"]]
         save("vocabulary", f"{name}-{older}", [0, len(text), 0, 0], text + json.dumps(content).encode())
-for version in (b"", b"#version: 0.2\n"):
+for version in (b"", b"#version: 0.2\n", b"#version: 0.2\nt\0 he\n"):  # the last holds a zero byte after a token's letters
     lines = version + "".join(f"{a} {b}\n" for a, b in merges).encode()
     save("vocabulary", f"pair-{len(version)}", [1, len(text), len(lines), 0], text + lines + json.dumps({**ids, "<|endoftext|>": len(ids)}).encode())
 

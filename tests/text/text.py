@@ -105,6 +105,9 @@ for text, pattern in [('{"model": ', "JSON: unexpected end at byte 10"), ("[" * 
     check(pattern, pattern in run("./encode", "bad.json").stdout, text[:20])
 pathlib.Path("bad.txt").write_text("#version: 0.2\n" + pairs[0] + "\nqqq a\n")
 check("merges.txt with its line", run("./encode", "vocab.json", "bad.txt").stdout == "refused: bad.txt:3: merge 2 names 'qqq', which is no token\n")
+# a zero after a token's letters: a comparison that stops at zeros takes it for that token and reads beyond its end
+pathlib.Path("bad.txt").write_bytes(pairs[0].encode() + b"\n" + pairs[0].encode() + b"\0he\n")
+check("merges.txt with a zero byte", run("./encode", "vocab.json", "bad.txt").stdout == "refused: bad.txt:2: a zero byte, which no token has\n")
 
 # Holes are ids without tokens; a byte without one is told where a text has it.
 few = variants(content)["gpt2"]
