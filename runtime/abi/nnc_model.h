@@ -335,6 +335,10 @@ typedef struct nnc_model {
 
   int data_set_count;
   const nnc_data_set *data_sets;
+  /* Inputs whose values stages look at to choose rows, or to say how often they are read, as fold(..., by = label); an
+   * entry that computes nothing with one has it not among its own. */
+  int looked_at_count;
+  const nnc_tensor *looked_at;
 
   const struct nnc_report_writer *report;   /* NULL: the program writes no pages about its runs */
   const struct nnc_result_writer *pictures; /* NULL: no result of predict can be a picture */
@@ -347,7 +351,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 21 };
+enum { NNC_MODEL_ABI = 22 };
 
 extern nnc_model nnc_the_model;
 

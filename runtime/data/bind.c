@@ -106,6 +106,34 @@ static int bind_input(Opening *opening, nnc_data *data, int input) {
   return 0;
 }
 
+/* --- fields that stages look at --------------------------------------------------------------- */
+
+/* The field becomes one of the table's, though the entry computes nothing with it; one that no input of the program
+ * takes stays unknown. */
+static void bind_looked_at(Opening *opening, DataTable *table, const char *name) {
+  const nnc_model *model = opening->context.model;
+  for (int f = 0; f < table->field_count; f++) {
+    DataField *field = &table->fields[f];
+    if (strcmp(field->name, name) != 0 || field->input) continue;
+    for (int i = 0; i < model->looked_at_count; i++)
+      if (strcmp(model->looked_at[i].name, name) == 0) field->input = &model->looked_at[i];
+    field->batched = true;
+    expect_stages(opening, field);
+  }
+}
+
+/* Stages that choose rows by a field, or say how often they are read, need its values: those stages that will act. */
+static void bind_choices(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const nnc_call *call = &pipeline->calls[c];
+    bool acts = (call->stage->rows && !opening->keeps_all_rows) ||
+                (call->stage->sample && !opening->context.is_prediction);
+    for (int i = 0; i < call->argument_count && acts; i++)
+      if (call->arguments[i].value.kind == NNC_FIELD && call->arguments[i].name[0])
+        bind_looked_at(opening, table, call->arguments[i].value.string);
+  }
+}
+
 /* --- check the calls ------------------------------------------------------------------------- */
 
 /* What arguments calls have, and which fields they name, nnc check has seen. */
@@ -127,6 +155,8 @@ int data_bind_all(Opening *opening, nnc_data *data) {
   if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
   for (int i = 0; i < opening->entry->input_count; i++)
     if (bind_input(opening, data, i) < 0) return -1;
+  for (int t = 0; t < data->table_count; t++)
+    bind_choices(opening, &data->tables[t], opening->pipelines[t]);
   for (int t = 0; t < data->table_count; t++)
     if (check_calls(opening, opening->pipelines[t]) < 0) return -1;
   return 0;

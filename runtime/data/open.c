@@ -413,10 +413,12 @@ static const nnc_data_set *prediction_set(const nnc_model *model) {
 /* Files in the order in which load_all hands them out: by table as first met, then by field. */
 int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char *text,
                            size_t text_size, char message[NNC_MESSAGE]) {
-  Opening opening = {.context = {.model = model, .set = "predict", .message = message},
-                     .set = prediction_set(model),
-                     .entry = entry,
-                     .takes_files = true};
+  Opening opening = {
+      .context = {.model = model, .set = "predict", .is_prediction = true, .message = message},
+      .set = prediction_set(model),
+      .entry = entry,
+      .takes_files = true,
+      .keeps_all_rows = !data_set_called(model, "predict")};
   if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
   nnc_data *data = allocate(&opening);
   int result =

@@ -69,6 +69,44 @@ PYTHON
 check_status "info without a run" 0 'fold\(number = fold' ./c.fold info
 check_status "info of no run" 1 'nowhere/checkpoint.safetensors' ./c.fold info --out nowhere
 
+# Fields that stages look at, and that the entry at work, or all of them, compute nothing with.
+sed 's/class = y, //' fold.net >unread.net
+check "predictions that read no y compile" "$nnc" $quick unread.net -o unread
+for k in 0 3; do
+  cp -r c.$k unread.$k
+  check "they are of the rows of fold $k" cmp <(grep -o '"id":[0-9]*' c.$k/checkpoint.safetensors.held) \
+    <(./unread predict --fold $k --init c.$k/checkpoint.safetensors --out none --quiet | grep -o '"id":[0-9]*')
+done
+perl -e 'srand 6; print "row,patient,y\n"; for (0 .. 59) { printf "%d,p%d,%d\n", $_, rand 9, $_ < 40 ? 0 : rand 3 }' >groups.csv
+cat >group.net <<'NET'
+const batch = 4
+option fold = 0
+data train { row, patient, y = csv("groups.csv") | fold(fold, group = patient) | categories(patient, unknown = true) | balance(y) }
+data held  { row, patient, y = csv("groups.csv") | fold(fold, group = patient) }
+input row     : i64[batch]
+input patient : i32[batch]
+input y       : i32[batch]
+logits = linear(reshape(f32(row), [batch, 1]), 3)
+loss   = cross_entropy(logits, y)
+train   { minimize = loss, optimizer = sgd(lr = 0.001), epochs = 1 }
+predict { id = row, logits = logits }
+NET
+check_status "what a stage looks at is used" 0 "^$" "$nnc" check group.net
+check "a group that nothing computes with compiles" "$nnc" $quick group.net -o group
+for k in 0 1 2 3 4; do
+  check "it trains without fold $k" ./group --fold $k --out group.$k --quiet
+  check "predicts it" sh -c "./group predict --fold $k --out group.$k --quiet >group.$k.held"
+done
+check "predicts all rows of a file" test "$(./group predict --out group.0 groups.csv | wc -l)" = 60
+check "each patient is in one fold" python3 - <<'PYTHON'
+import csv, json
+rows = {int(row["row"]): row["patient"] for row in csv.DictReader(open("groups.csv"))}
+folds = [[json.loads(line)["id"] for line in open(f"group.{k}.held")] for k in range(5)]
+assert sorted(sum(folds, [])) == sorted(rows), "each row once"
+patients = [{rows[id] for id in fold} for fold in folds]
+assert sum(map(len, patients)) == len(set(rows.values())) > 5, patients
+PYTHON
+
 # The dump says the same program.
 "$nnc" fold.net $quick --emit=c -o plain.c
 "$nnc" fold.net $quick --dump-after=dce >dump.ir

@@ -27,6 +27,11 @@ void emitter_mark(Emitter *emitter, int number);
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
 /* The same of the plan of memory. */
 const char *emitter_plan_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
+/* The lines of the data sets (data_tables.c); how many inputs stages look at to choose rows. */
+void emitter_data_sets(Emitter *emitter);
+int emitter_looked_at(Emitter *emitter);
+/* The initializer of an nnc_tensor. */
+const char *emitter_tensor(Emitter *emitter, const char *name, Type type, const char *offset);
 void emitter_host(Emitter *emitter);
 /* The table of the functions; the list of such tables (levels.c). */
 void emitter_level(Emitter *emitter);

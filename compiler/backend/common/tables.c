@@ -22,7 +22,7 @@ static const char *number(Emitter *emitter, double value) {
   return c_literal(emitter->arena, DTYPE_F64, value);
 }
 
-static const char *tensor_text(Emitter *emitter, const char *name, Type type, const char *offset) {
+const char *emitter_tensor(Emitter *emitter, const char *name, Type type, const char *offset) {
   return arena_printf(emitter->arena, "{%s, %s, %d, {%s}, %s}", quoted(emitter, name),
                       c_dtype(type.dtype), type.shape.rank,
                       code_integers(emitter->arena, type.shape.rank, type.shape.dim), offset);
@@ -69,8 +69,8 @@ static void emit_variables(Emitter *emitter) {
     const Variable *variable = &module->variables.items[i];
     const Output *output = init ? graph_find_output(init, OUTPUT_STORE, variable->path) : NULL;
     code_line(code, "{%s, %s, %d, %d, %d},",
-              tensor_text(emitter, variable->path, variable->type,
-                          variable_offset(emitter, variable->path)),
+              emitter_tensor(emitter, variable->path, variable->type,
+                             variable_offset(emitter, variable->path)),
               variable_enumerators[variable->kind], variable->frozen, variable->span.line,
               output && drawn[output->node->id]);
   }
@@ -166,7 +166,8 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
     int id = entry->inputs.items[i];
     const Buffer *buffer = &program->buffers.items[id];
     InputLimit limit = graph_input_limit(emitter->arena, graph, buffer->name);
-    code_line(code, "%s,", tensor_text(emitter, buffer->name, buffer->type, emitter->memory[id]));
+    code_line(code, "%s,",
+              emitter_tensor(emitter, buffer->name, buffer->type, emitter->memory[id]));
     batched[i] = module_find_input(program->module, buffer->name)->is_batched;
     limits[i] = limit.bound;
     exceptions[i] = limit.has_exception ? limit.exception : INT64_MIN;
@@ -198,7 +199,7 @@ static int emit_outputs(Emitter *emitter, const char *name, const ProgramEntry *
     int buffer = entry->results.items[number++];
     if (output->kind != kind) continue;
     const char *tensor =
-        tensor_text(emitter, output->name, output->node->type, emitter->memory[buffer]);
+        emitter_tensor(emitter, output->name, output->node->type, emitter->memory[buffer]);
     if (is_result) code_line(code, "%s,", tensor);
     else
       code_line(code, "{%s, %s, %s},", quoted(emitter, output->name),
@@ -237,112 +238,6 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
                         name);
   return arena_printf(arena, "%s%s%s}", text, emitter_step_table(emitter, name, entry),
                       emitter_plan_table(emitter, name, entry));
-}
-
-/* ---- data sets ---- */
-
-enum { ITEMS_A_LINE = 2 };
-
-/* Into one growing text: a table has thousands of columns. */
-static void add_value(Emitter *emitter, Text *text, const DataValue *value) {
-  switch (value->kind) {
-  case DATA_NUMBER:
-    text_printf(text, "{.kind = NNC_NUMBER, .number = %s}", number(emitter, value->number));
-    return;
-  case DATA_BOOL:
-    text_printf(text, "{.kind = NNC_BOOLEAN, .number = %d}", value->number != 0);
-    return;
-  case DATA_STRING:
-    text_printf(text, "{.kind = NNC_STRING, .string = %s}", quoted(emitter, value->string));
-    return;
-  case DATA_NAME:
-    text_printf(text, "{.kind = NNC_FIELD, .string = %s}", quoted(emitter, value->string));
-    return;
-  case DATA_OPTION:
-    text_printf(text, "{.kind = NNC_OPTION, .number = %d, .string = %s}",
-                module_option_index(emitter->program->module, value->string),
-                quoted(emitter, value->string));
-    return;
-  case DATA_LIST: break;
-  }
-  if (value->count == 0) {
-    text_add(text, "{.kind = NNC_LIST}");
-    return;
-  }
-  text_printf(text, "{.kind = NNC_LIST, .count = %d, .items = (const nnc_value[]){", value->count);
-  for (int i = 0; i < value->count; i++) {
-    text_add(text, i == 0 ? "" : i % ITEMS_A_LINE == 0 ? ",\n    " : ", ");
-    add_value(emitter, text, &value->items[i]);
-  }
-  text_add(text, "}}");
-}
-
-static void emit_arguments(Emitter *emitter, const DataCall *call, const char *name) {
-  Code *code = &emitter->code;
-  if (call->argument_count == 0) return;
-  code_open(code, "static const nnc_argument %s[%d] =", name, call->argument_count);
-  for (int i = 0; i < call->argument_count; i++) {
-    Text text = {0};
-    add_value(emitter, &text, &call->arguments[i].value);
-    code_line(code, "{%s, %s},",
-              quoted(emitter, call->arguments[i].name ? call->arguments[i].name : ""), text.data);
-    text_free(&text);
-  }
-  code_close_list(code);
-}
-
-static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline, const char *name) {
-  Arena *arena = emitter->arena;
-  Code *code = &emitter->code;
-  Text fields = {0};
-  for (int i = 0; i < pipeline->field_count; i++)
-    text_printf(&fields, "%s%s", i ? ", " : "", quoted(emitter, pipeline->fields[i]));
-  code_line(code, "static const char *const %s_fields[%d] = {%s};", name, pipeline->field_count,
-            fields.data);
-  text_free(&fields);
-  for (int i = 0; i < pipeline->call_count; i++)
-    emit_arguments(emitter, &pipeline->calls[i], arena_printf(arena, "%s_call_%d", name, i));
-  code_open(code, "static const nnc_call %s_calls[%d] =", name, pipeline->call_count);
-  for (int i = 0; i < pipeline->call_count; i++) {
-    const DataCall *call = &pipeline->calls[i];
-    const char *arguments =
-        call->argument_count > 0 ? arena_printf(arena, "%s_call_%d", name, i) : "NULL";
-    code_line(code, "{.function = %s, .%s = &nnc_%s_%s, .argument_count = %d, .arguments = %s,",
-              quoted(emitter, call->function), i == 0 ? "source" : "stage",
-              i == 0 ? "source" : "stage", call->function, call->argument_count, arguments);
-    code_line(code, " .line = %d, .column = %d},", call->span.line, call->span.column);
-  }
-  code_close_list(code);
-  return arena_printf(arena, "{%d, %s_fields, %d, %s_calls}", pipeline->field_count, name,
-                      pipeline->call_count, name);
-}
-
-static void emit_data_sets(Emitter *emitter) {
-  static const char *const orders[DATA_ORDER_COUNT] = {"NNC_ORDER_SHUFFLED", "NNC_ORDER_FILE",
-                                                       "NNC_ORDER_STREAMS", "NNC_ORDER_WITHIN"};
-  const Module *module = emitter->program->module;
-  Arena *arena = emitter->arena;
-  Code *code = &emitter->code;
-  if (module->data_sets.count == 0) return;
-  code_blank(code);
-  const char **rows = ARENA_ARRAY(arena, const char *, module->data_sets.count);
-  for (int i = 0; i < module->data_sets.count; i++) {
-    const DataSet *set = &module->data_sets.items[i];
-    const char *pipelines = "";
-    for (int p = 0; p < set->pipeline_count; p++)
-      pipelines = arena_printf(
-          arena, "%s%s%s", pipelines, p ? ", " : "",
-          emit_pipeline(emitter, &set->pipelines[p], arena_printf(arena, "data_%d_%d", i, p)));
-    code_line(code, "static const nnc_pipeline data_%d[%d] = {%s};", i,
-              set->pipeline_count > 0 ? set->pipeline_count : 1,
-              set->pipeline_count > 0 ? pipelines : "{0}");
-    rows[i] = arena_printf(arena, "{%s, %d, data_%d, %s, %d, %lld},", quoted(emitter, set->name),
-                           set->pipeline_count, i, orders[set->order], set->wrap_tail,
-                           (long long)set->within);
-  }
-  code_open(code, "static const nnc_data_set data_sets[%d] =", module->data_sets.count);
-  for (int i = 0; i < module->data_sets.count; i++) code_line(code, "%s", rows[i]);
-  code_close_list(code);
 }
 
 /* ---- the model ---- */
@@ -560,8 +455,8 @@ static void emit_origin(Emitter *emitter) {
   code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
 }
 
-static void emit_model(Emitter *emitter, const char *const *entries, int initials,
-                       int index_places) {
+static void emit_model(Emitter *emitter, const char *const *entries, int initials, int index_places,
+                       int looked_at) {
   const Program *program = emitter->program;
   bool has_layouts = emit_layouts(emitter);
   const Module *module = program->module;
@@ -604,6 +499,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
     code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);
   if (module->data_sets.count > 0)
     code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
+  if (looked_at > 0) code_line(code, ".looked_at_count = %d, .looked_at = looked_at,", looked_at);
   code_line(code, ".batch = %lld,", (long long)module->run.batch);
   code_line(code, ".epochs = %lld,", (long long)module->run.epochs);
   code_line(code, ".steps = %lld,", (long long)module->run.steps);
@@ -627,11 +523,12 @@ void emitter_tables(Emitter *emitter) {
   emit_rankings(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
-  emit_data_sets(emitter);
+  emitter_data_sets(emitter);
+  int looked_at = emitter_looked_at(emitter);
   emit_names(emitter, "scalar_names", program->scalar_names.count, program->scalar_names.items);
   emit_names(emitter, "metric_names", module->metrics.count,
              module_metric_names(emitter->arena, module));
   emit_source_text(emitter);
   emitter_level_table(emitter);
-  emit_model(emitter, entries, initials, emit_index_places(emitter));
+  emit_model(emitter, entries, initials, emit_index_places(emitter), looked_at);
 }

@@ -1,6 +1,7 @@
 /* Scopes: names to symbols, by the interned name; a warning for what the user's file defines and nothing
  * reads. What only training or only predict reads counts as read. */
 #include <stdlib.h>
+#include <string.h>
 #include "elaborate/core/elaborator.h"
 
 Scope *scope_create(Arena *arena, Scope *parent, bool is_body) {
@@ -76,6 +77,13 @@ Usage *scope_usage(Elaborator *e, const AstName *name, const char *what) {
   table_add(e->arena, &e->usage_table, name, e->usages.count);
   vec_push(e->arena, &e->usages, usage);
   return usage;
+}
+
+void scope_mark_input(Elaborator *e, const char *name) {
+  for (int i = 0; i < e->usages.count; i++) {
+    Usage *usage = e->usages.items[i];
+    if (usage->name->text == name && strcmp(usage->what, "input") == 0) usage->used = true;
+  }
 }
 
 static int compare_places(const void *a, const void *b) {

@@ -74,6 +74,8 @@ const char *scope_kind_text(SymbolKind kind); /* "a constant", "an input" */
 
 /* The record of a name, which all tracings share: its identity is its place in the tree. */
 Usage *scope_usage(Elaborator *e, const AstName *name, const char *what);
+/* The input is read by other than an expression: by a stage of data. */
+void scope_mark_input(Elaborator *e, const char *name);
 void scope_warn_unused(Elaborator *e);
 
 #endif

@@ -50,6 +50,7 @@ static void check_field(Elaborator *e, const DataPipeline *pipeline, const DataC
     diag_help(d, "what no input takes is not loaded: input %s : i32[batch]", field);
     return;
   }
+  scope_mark_input(e, field);
   bool is_picture = field == pipeline->fields[0] && data_first_is_picture(pipeline);
   bool is_single = input->is_batched && data_stored_shape(pipeline, input).rank == 1;
   for (int c = 1; c < pipeline->call_count; c++)
