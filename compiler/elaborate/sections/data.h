@@ -26,6 +26,13 @@ double data_argument_number(const DataCall *call, const char *name, double fallb
 /* Whether the source has no rows of its own: those of the other lines are its rows. */
 bool data_follows_rows(const DataCall *source);
 
+/* ---- names of files (data_names.c) -------------------------------------------------------- */
+
+/* Whether two names or patterns stand for the same files whatever there is; a name or pattern all of whose files both
+ * stand for, NULL where the program does not tell of any. `has_ranges`: braces hold a range of numbers. */
+bool data_same_name(const char *a, const char *b);
+const char *data_shared_name(Arena *arena, const char *a, const char *b, bool has_ranges);
+
 /* ---- lines with several sources (data_joint.c) --------------------------------------------- */
 
 /* How many lines of one source each stand for the entry, and these. */

@@ -1,10 +1,13 @@
 /* Parts of one source in two data sets: rows that are in both.
  *
- * Two lines read the same source when they name a file in common. Their parts are told apart by the
+ * Two lines read the same source when they name the same files. Their parts are told apart by the
  * first choice of rows in which they differ: the part of a stream (from, to), then `split` after
  * `split`. Parts that overlap are a mistake where the training set has one of them. It may be meant
  * that one is all of the other (a set that measures what was learnt by heart), so that is a warning;
- * a source that both read whole says nothing of parts. */
+ * a source that both read whole says nothing of parts.
+ *
+ * Sources of which only some files are the same, as `csv("part-*.csv")` and `csv("part-9.csv")`, have no parts in
+ * common: rows of these files are in both, by chance where parts are drawn. */
 #include <math.h>
 #include <string.h>
 #include "elaborate/core/report.h"
@@ -15,19 +18,59 @@ static bool is_stream(const DataCall *source) {
 }
 
 static bool names_file(const DataArgument *argument) {
-  return argument->value.kind == DATA_STRING &&
+  return (argument->value.kind == DATA_STRING || argument->value.kind == DATA_LIST) &&
          (!argument->name[0] || !strcmp(argument->name, "file") ||
           !strcmp(argument->name, "folder") || !strcmp(argument->name, "files"));
 }
 
-static bool reads_same(const DataCall *a, const DataCall *b) {
+typedef VEC(const char *) FileNames;
+
+/* Of a table with names of files: the table. */
+static FileNames names_of(Arena *arena, const DataCall *source) {
+  FileNames names = {0};
+  bool is_table = data_find_argument(source, "file") != NULL;
+  for (int i = 0; i < source->argument_count; i++) {
+    const DataArgument *argument = &source->arguments[i];
+    const DataValue *value = &argument->value;
+    if (!names_file(argument) || (is_table && !strcmp(argument->name, "folder"))) continue;
+    if (value->kind == DATA_STRING) vec_push(arena, &names, value->string);
+    for (int k = 0; value->kind == DATA_LIST && k < value->count; k++)
+      if (value->items[k].kind == DATA_STRING) vec_push(arena, &names, value->items[k].string);
+  }
+  return names;
+}
+
+/* Sources whose files follow each other; other sources have one file, or one for each field. */
+static bool is_sequence(const DataCall *source) {
+  return !strcmp(source->function, "cifar") || !strcmp(source->function, "shards");
+}
+
+/* Whether the rows of both sources are the same, whatever files there are. */
+static bool reads_same(Arena *arena, const DataCall *a, const DataCall *b) {
   if (a->function != b->function) return false;
-  for (int i = 0; i < a->argument_count; i++)
-    for (int k = 0; names_file(&a->arguments[i]) && k < b->argument_count; k++)
-      if (names_file(&b->arguments[k]) &&
-          !strcmp(a->arguments[i].value.string, b->arguments[k].value.string))
-        return true;
-  return false;
+  FileNames names = names_of(arena, a), its = names_of(arena, b);
+  if (!is_sequence(a)) {
+    for (int i = 0; i < names.count; i++)
+      for (int k = 0; k < its.count; k++)
+        if (data_same_name(names.items[i], its.items[k])) return true;
+    return false;
+  }
+  for (int i = 0; i < names.count && names.count == its.count; i++)
+    if (!data_same_name(names.items[i], its.items[i])) return false;
+  return names.count == its.count && names.count > 0;
+}
+
+/* A name of files that both sources read; NULL: the program does not tell of any. */
+static const char *shared_files(Arena *arena, const DataCall *a, const DataCall *b) {
+  if (a->function != b->function) return NULL;
+  bool has_ranges = !strcmp(a->function, "shards");
+  FileNames names = names_of(arena, a), its = names_of(arena, b);
+  for (int i = 0; i < names.count; i++)
+    for (int k = 0; k < its.count; k++) {
+      const char *shared = data_shared_name(arena, names.items[i], its.items[k], has_ranges);
+      if (shared) return shared;
+    }
+  return NULL;
 }
 
 /* A part of what is chosen from: by a split, by a stream's from and to, or all. */
@@ -152,12 +195,54 @@ static const DataCall *find_window(const DataPipeline *pipeline) {
   return NULL;
 }
 
+/* The first call of the line that chooses a part of the rows; NULL. */
+static const DataCall *find_choice(const DataPipeline *pipeline) {
+  Part stream = make_part(&pipeline->calls[0]);
+  if (is_stream(&pipeline->calls[0]) && !is_whole(&stream)) return &pipeline->calls[0];
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *call = &pipeline->calls[c];
+    Part part = make_part(call);
+    bool is_window = !strcmp(call->function, "window");
+    if (is_fold(call) || ((is_split(call) || is_window) && !is_whole(&part))) return call;
+  }
+  return NULL;
+}
+
+/* The lines' sources have these files in common, but are not the same. */
+static bool judge_shared(Elaborator *e, const Pair *pair, const DataPipeline *a,
+                         const DataPipeline *b, const char *files) {
+  const DataCall *x = find_choice(a), *y = find_choice(b);
+  Part part = {.call = x, .to = 1}, its = {.call = y, .to = 1};
+  const char *named = arena_printf(e->arena, "\"%s\"", files);
+  bool draws = x && y && (is_split(x) || is_fold(x)) && (is_split(y) || is_fold(y));
+  if (draws) {
+    Diagnostic *d = report(e, pair, &part, &its, pair->trains,
+                           arena_printf(e->arena,
+                                        "draw parts of different files, of which both have %s: "
+                                        "rows are in both",
+                                        named));
+    diag_help(d, "parts that do not overlap share no row where both sets name the same files");
+    return true;
+  }
+  if (!pair->trains) return false;
+  report(e, pair, &part, &its, false,
+         arena_printf(
+             e->arena,
+             x && y ? "have parts of different files, of which both have %s: rows may be in both"
+                    : "both read %s: its rows are in both",
+             named));
+  return true;
+}
+
 static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, const DataPipeline *b) {
   if (a->is_wrong || b->is_wrong) return false; /* which rows they take is not known */
-  if (a->call_count == 0 || b->call_count == 0 || !reads_same(&a->calls[0], &b->calls[0]))
-    return false;
+  if (a->call_count == 0 || b->call_count == 0) return false;
   pair->a_at = a->span;
   pair->b_at = b->span;
+  if (!reads_same(e->arena, &a->calls[0], &b->calls[0])) {
+    const char *shared = shared_files(e->arena, &a->calls[0], &b->calls[0]);
+    return shared && judge_shared(e, pair, a, b, shared);
+  }
   if (is_stream(&a->calls[0])) {
     Part x = make_part(&a->calls[0]), y = make_part(&b->calls[0]);
     bool is_same = x.from == y.from && x.to == y.to;
@@ -174,13 +259,14 @@ static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, cons
 }
 
 /* Whether lines p and q, of which each may be one of several sources of a line, have the same sources. */
-static bool reads_alike(const DataSet *a, int p, const DataSet *b, int q) {
+static bool reads_alike(Arena *arena, const DataSet *a, int p, const DataSet *b, int q) {
   while (data_follows_part(a, p) && data_follows_part(b, q)) p--, q--;
   for (;; p++, q++) {
     bool more = p + 1 < a->pipeline_count && data_follows_part(a, p + 1);
     bool has_more = q + 1 < b->pipeline_count && data_follows_part(b, q + 1);
     bool are_good = a->pipelines[p].call_count > 0 && b->pipelines[q].call_count > 0;
-    if (are_good && !reads_same(&a->pipelines[p].calls[0], &b->pipelines[q].calls[0])) return false;
+    if (are_good && !reads_same(arena, &a->pipelines[p].calls[0], &b->pipelines[q].calls[0]))
+      return false;
     if (more != has_more) return false;
     if (!more) return true;
   }
@@ -189,7 +275,7 @@ static bool reads_alike(const DataSet *a, int p, const DataSet *b, int q) {
 static void compare_sets(Elaborator *e, Pair *pair) {
   for (int p = 0; p < pair->a->pipeline_count; p++)
     for (int q = 0; q < pair->b->pipeline_count; q++) {
-      pair->reads_alike = reads_alike(pair->a, p, pair->b, q);
+      pair->reads_alike = reads_alike(e->arena, pair->a, p, pair->b, q);
       if (compare_lines(e, pair, &pair->a->pipelines[p], &pair->b->pipelines[q])) return;
     }
 }
