@@ -1,4 +1,4 @@
-/* Source `shards(files, members = [...], workers = 0, on_error = "stop")`: tar archives in the layout of
+/* Source `shards(files, members = [...], rate, fit = "exact", workers = 0, on_error = "stop")`: tar archives in the layout of
  * WebDataset (https://github.com/webdataset/webdataset).
  *
  * Files of an archive that follow each other and agree up to the first dot of their name are one example:
@@ -30,10 +30,12 @@
 #include "data/words.h"
 #include "data/table.h"
 #include "data/tar.h"
+#include "data/wav.h"
 #include "os/buffer.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"files", "members", "workers", "on_error", NULL};
+static const char *const formals[] = {"files",   "members",  "rate", "fit",
+                                      "workers", "on_error", NULL};
 
 /* Archives that stay open, at most; the others are opened for each read. */
 enum { MOST_OPEN = NNC_BUFFER(128, 1) };
@@ -62,6 +64,7 @@ typedef struct Shards {
   int take_count;
   Take *takes;
   int64_t count, capacity; /* of examples */
+  WavForm sounds;
 } Shards;
 
 /* --- one example after the other -------------------------------------------------------------- */
@@ -247,8 +250,10 @@ static int choose_members(const DataContext *context, const DataTable *table, Sh
     const char *names = is_stated ? members->items[f].string : members ? "" : shard_default(f);
     take->kind = shard_kind(names);
     take->found = -1;
-    if (take->kind == SHARD_NONE || (take->kind == SHARD_PICTURE && f > 0))
+    if (take->kind == SHARD_NONE || (shard_is_first(take->kind) && f > 0))
       return data_fail_call(context, "members of shards: " SHARD_RULE);
+    if (take->kind == SHARD_SOUND && data_wav_form(context, formals, &shards->sounds) < 0)
+      return -1;
     if (table->fields[f].input) take->names = names;
   }
   return 0;
@@ -274,6 +279,7 @@ static int shape_field(const DataContext *context, DataField *field, Take *take,
   field->file = strdup("shards");
   if (!field->file) return data_fail_memory(context, "shards", 64);
   if (take->kind == SHARD_PICTURE) return data_picture_shape(context, field, count);
+  if (take->kind == SHARD_SOUND) return data_wav_shape(context, field, count);
   if (take->kind == SHARD_ARRAY) return shape_array(field, count);
   field->values = (char *)take->classes;
   take->classes = NULL;
@@ -357,6 +363,22 @@ static unsigned char *read_member(const DataContext *context, const PictureOrigi
   return bytes;
 }
 
+static int make_sound(const DataContext *context, const Wanted *wanted, const DataField *field,
+                      const DataVisit *visit, unsigned char *row) {
+  const Member *member = wanted->member;
+  WavOrigin origin = {.name = wanted->shards->pictures.names.items[visit->row],
+                      .at = member->at,
+                      .size = member->bytes};
+  bool is_open;
+  origin.descriptor = open_shard(wanted, &is_open);
+  if (origin.descriptor < 0)
+    return data_fail(context, "cannot open %s: %s", wanted->shards->shards.items[member->shard],
+                     strerror(errno));
+  int result = data_wav_read(context, &wanted->shards->sounds, field, visit, &origin, row);
+  if (!is_open) close(origin.descriptor);
+  return result;
+}
+
 /* A member in memory, as a file. */
 typedef struct Bytes {
   const unsigned char *at;
@@ -415,6 +437,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
   size_t size;
   if (take->kind == SHARD_PICTURE)
     return data_picture_make_of(context, table, field, visit, &origin, row);
+  if (take->kind == SHARD_SOUND) return make_sound(context, &wanted, field, visit, row);
   unsigned char *bytes = read_member(context, &origin, visit->scratch, &size);
   data_scratch_mark(visit->scratch, NNC_DATA_READING);
   return bytes ? make_array(context, field, origin.name, (Bytes){bytes, (int64_t)size}, row) : -1;

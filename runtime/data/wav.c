@@ -19,20 +19,17 @@
 #include "data/scratch.h"
 #include "data/visit.h"
 
-/* Which part of a longer sound is a row. */
-enum WavFit { FIT_EXACT, FIT_START, FIT_MIDDLE, FIT_RANDOM, FITS };
-static const char *const fits[FITS] = {"exact", "start", "middle", "random"};
+static const char *const fits[WAV_FITS] = {"exact", "start", "middle", "random"};
 
 typedef struct WavFiles {
   RowFiles files; /* the first */
-  int64_t rate;   /* samples a second */
-  enum WavFit fit;
+  WavForm form;
 } WavFiles;
 
 /* ---- opening ---- */
 
 /* [batch, samples], or with an axis for the channel. */
-static int shape(const DataContext *context, DataField *field, int64_t count) {
+int data_wav_shape(const DataContext *context, DataField *field, int64_t count) {
   const nnc_tensor *input = field->input;
   bool is_float = input->dtype == NNC_F32 || input->dtype == NNC_F64 || input->dtype == NNC_BF16 ||
                   input->dtype == NNC_F16;
@@ -55,21 +52,25 @@ static const RowFileKind wav_kind = {.what = "sounds",
                                      .ends = {".wav"},
                                      .ends_text = ".wav",
                                      .bytes = sizeof(WavFiles),
-                                     .shape = shape};
+                                     .shape = data_wav_shape};
 
-int data_wav_open(const DataContext *context, DataTable *table, const char *const *formals) {
-  WavFiles *wav = (WavFiles *)data_files_open(context, table, &wav_kind, formals);
+int data_wav_form(const DataContext *context, const char *const *formals, WavForm *form) {
   double rate = 0;
-  if (!wav || data_argument_number(context, formals, "rate", 1, INT32_MAX, &rate) < 0) return -1;
-  wav->rate = (int64_t)rate;
-  if (wav->rate == 0) return data_fail_call(context, "%s needs the rate", context->call->function);
+  if (data_argument_number(context, formals, "rate", 1, INT32_MAX, &rate) < 0) return -1;
+  form->rate = (int64_t)rate;
+  if (form->rate == 0) return data_fail_call(context, "%s needs the rate", context->call->function);
   const nnc_value *fit = data_argument(context->call, formals, "fit");
   if (!fit) return 0;
-  for (int i = 0; i < FITS; i++) {
-    wav->fit = (enum WavFit)i;
+  for (int i = 0; i < WAV_FITS; i++) {
+    form->fit = (enum WavFit)i;
     if (fit->kind == NNC_STRING && strcmp(fit->string, fits[i]) == 0) return 0;
   }
   return data_fail_call(context, "fit is \"exact\", \"start\", \"middle\" or \"random\"");
+}
+
+int data_wav_open(const DataContext *context, DataTable *table, const char *const *formals) {
+  WavFiles *wav = (WavFiles *)data_files_open(context, table, &wav_kind, formals);
+  return wav ? data_wav_form(context, formals, &wav->form) : -1;
 }
 
 /* ---- chunks ---- */
@@ -81,6 +82,7 @@ typedef struct WavFile {
   const DataContext *context;
   const char *name;
   int descriptor;
+  int64_t first; /* where it begins in what is open */
   int64_t size;
   bool has_format;
   int format, channels, bits;
@@ -96,7 +98,8 @@ static uint32_t number(const unsigned char *bytes, int count) {
 
 static int read_at(const WavFile *file, void *bytes, int64_t size, int64_t at) {
   for (int64_t done = 0; done < size;) {
-    ssize_t got = pread(file->descriptor, (char *)bytes + done, (size_t)(size - done), at + done);
+    ssize_t got = pread(file->descriptor, (char *)bytes + done, (size_t)(size - done),
+                        file->first + at + done);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
       return data_fail(file->context, "cannot read %s: %s", file->name,
@@ -154,7 +157,7 @@ static int read_chunks(WavFile *file) {
   return 0;
 }
 
-static int check_format(const WavFile *file, const WavFiles *wav) {
+static int check_format(const WavFile *file, const WavForm *form) {
   bool is_pcm = file->format == FORMAT_PCM &&
                 (file->bits == 8 || file->bits == 16 || file->bits == 24 || file->bits == 32);
   bool is_float = file->format == FORMAT_FLOAT && (file->bits == 32 || file->bits == 64);
@@ -166,9 +169,9 @@ static int check_format(const WavFile *file, const WavFiles *wav) {
   if (file->channels != 1)
     return data_fail(file->context, "%s has %d channels; sounds of one are read", file->name,
                      file->channels);
-  if (file->rate != wav->rate)
+  if (file->rate != form->rate)
     return data_fail(file->context, "%s has %lld samples a second, but rate = %lld is stated",
-                     file->name, (long long)file->rate, (long long)wav->rate);
+                     file->name, (long long)file->rate, (long long)form->rate);
   if (file->bytes % (file->bits / 8) == 0) return 0;
   return fail_damaged(file, "it ends within a sample");
 }
@@ -192,27 +195,27 @@ static double sample(const WavFile *file, const unsigned char *bytes) {
 }
 
 /* The first sample of the row; what is shorter begins with its first. */
-static int place(const WavFile *file, const WavFiles *wav, const DataField *field,
+static int place(const WavFile *file, const WavForm *form, const DataField *field,
                  const DataVisit *visit, int64_t *first) {
   enum { STREAM = 1 << 20 }; /* beyond those of pictures' stages */
   int64_t count = file->bytes / (file->bits / 8), spare = count - field->width;
   *first = 0;
-  if (wav->fit == FIT_EXACT && spare != 0)
+  if (form->fit == WAV_EXACT && spare != 0)
     return data_fail(
         file->context,
         "%s has %lld samples, but a row of the input %s has %lld; fit = \"start\", "
         "\"middle\" or \"random\" cuts what is longer and adds zeros to what is shorter",
         file->name, (long long)count, field->name, (long long)field->width);
-  if (spare <= 0 || wav->fit == FIT_START) return 0;
-  bool draws = wav->fit == FIT_RANDOM && visit->draws;
+  if (spare <= 0 || form->fit == WAV_START) return 0;
+  bool draws = form->fit == WAV_RANDOM && visit->draws;
   *first = draws ? data_random_below(visit, STREAM, 0, spare + 1) : spare / 2;
   return 0;
 }
 
-static int make_row(const WavFile *file, const WavFiles *wav, const DataField *field,
+static int make_row(const WavFile *file, const WavForm *form, const DataField *field,
                     const DataVisit *visit, unsigned char *row) {
   int64_t first, size = file->bits / 8, width = field->width;
-  if (check_format(file, wav) < 0 || place(file, wav, field, visit, &first) < 0) return -1;
+  if (check_format(file, form) < 0 || place(file, form, field, visit, &first) < 0) return -1;
   int64_t count = file->bytes / size - first;
   if (count > width) count = width;
   unsigned char *bytes =
@@ -227,23 +230,32 @@ static int make_row(const WavFile *file, const WavFiles *wav, const DataField *f
   return data_field_store_row(file->context, field, file->name, NNC_F64, values, row);
 }
 
+int data_wav_read(const DataContext *context, const WavForm *form, const DataField *field,
+                  const DataVisit *visit, const WavOrigin *origin, unsigned char *row) {
+  WavFile file = {.context = context,
+                  .name = origin->name,
+                  .descriptor = origin->descriptor,
+                  .first = origin->at,
+                  .size = origin->size};
+  return read_chunks(&file) < 0 ? -1 : make_row(&file, form, field, visit, row);
+}
+
 int data_wav_make(const DataContext *context, const DataTable *table, const DataField *field,
                   const DataVisit *visit, unsigned char *row) {
   const WavFiles *wav = table->state;
   struct stat status;
-  WavFile file = {.context = context, .name = wav->files.names.items[visit->row]};
-  const char *kind = stat(file.name, &status) == 0 ? data_file_kind(status.st_mode) : NULL;
+  WavOrigin origin = {.name = wav->files.names.items[visit->row]};
+  const char *kind = stat(origin.name, &status) == 0 ? data_file_kind(status.st_mode) : NULL;
   if (kind) /* before it is opened: a pipe would wait for its other end */
-    return data_fail(context, "cannot read %s: it is %s", file.name, kind);
-  file.descriptor = open(file.name, O_RDONLY | O_CLOEXEC);
-  if (file.descriptor < 0 || fstat(file.descriptor, &status) < 0) {
-    data_fail(context, "cannot read %s: %s", file.name, strerror(errno));
-    if (file.descriptor >= 0) close(file.descriptor);
+    return data_fail(context, "cannot read %s: it is %s", origin.name, kind);
+  origin.descriptor = open(origin.name, O_RDONLY | O_CLOEXEC);
+  if (origin.descriptor < 0 || fstat(origin.descriptor, &status) < 0) {
+    data_fail(context, "cannot read %s: %s", origin.name, strerror(errno));
+    if (origin.descriptor >= 0) close(origin.descriptor);
     return -1;
   }
-  file.size = status.st_size;
-  int result = read_chunks(&file);
-  if (result == 0) result = make_row(&file, wav, field, visit, row);
-  close(file.descriptor);
+  origin.size = status.st_size;
+  int result = data_wav_read(context, &wav->form, field, visit, &origin, row);
+  close(origin.descriptor);
   return result;
 }

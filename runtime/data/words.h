@@ -116,11 +116,17 @@ static inline int data_source_gives(const char *source) {
 
 /* --- members of shards: what one holds, by its name --------------------------------------------- */
 
-enum ShardKind { SHARD_NONE, SHARD_PICTURE, SHARD_CLASS, SHARD_ARRAY };
+enum ShardKind { SHARD_NONE, SHARD_PICTURE, SHARD_SOUND, SHARD_CLASS, SHARD_ARRAY };
 
 #define SHARD_RULE                                                                                 \
-  "the first may be a picture (\"jpg;jpeg;png\" or some of these), all others are \"NAME.npy\", "  \
-  "\"npy\" or \"cls\", a whole number"
+  "the first may be a picture (\"jpg;jpeg;png\" or some of these) or a sound (\"wav\"), all "      \
+  "others "                                                                                        \
+  "are \"NAME.npy\", \"npy\" or \"cls\", a whole number"
+
+/* What the first member of an example alone may be. */
+static inline bool shard_is_first(enum ShardKind kind) {
+  return kind == SHARD_PICTURE || kind == SHARD_SOUND;
+}
 
 /* What a field takes where no members are stated. */
 static inline const char *shard_default(int field) { return field == 0 ? "jpg;jpeg;png" : "cls"; }
@@ -141,6 +147,7 @@ static inline enum ShardKind shard_kind_of_one(const char *name, size_t length) 
   for (int i = 0; i < 3; i++)
     if (length == strlen(pictures[i]) && strncasecmp(name, pictures[i], length) == 0)
       return SHARD_PICTURE;
+  if (length == 3 && strncasecmp(name, "wav", 3) == 0) return SHARD_SOUND;
   if (length == 3 && strncasecmp(name, "cls", 3) == 0) return SHARD_CLASS;
   bool is_array = length >= 3 && strncasecmp(name + length - 3, "npy", 3) == 0;
   return is_array && (length == 3 || name[length - 4] == '.') ? SHARD_ARRAY : SHARD_NONE;

@@ -31,6 +31,15 @@ static inline nnc_tensor fuzz_input(uint8_t choice) {
   return input;
 }
 
+/* Of sounds, by two bits for the type and one for the channel's axis. */
+static inline nnc_tensor fuzz_sound(uint8_t choice) {
+  static const int dtypes[] = {NNC_F32, NNC_F64, NNC_BF16, NNC_F16};
+  return (nnc_tensor){.name = "x",
+                      .dtype = dtypes[choice & 3],
+                      .rank = choice & 4 ? 3 : 2,
+                      .dim = {4, choice & 4 ? 1 : 6, 6}};
+}
+
 /* A file in memory with these bytes; its path is written. */
 static inline int fuzz_file(const uint8_t *bytes, size_t size, char path[64]) {
   int file = memfd_create("fuzz", MFD_CLOEXEC);

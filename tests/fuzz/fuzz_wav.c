@@ -18,11 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                    .source = &nnc_source_wav_list,
                    .argument_count = 5,
                    .arguments = arguments};
-  static const int dtypes[] = {NNC_F32, NNC_F64, NNC_BF16, NNC_F16};
-  nnc_tensor input = {.name = "x",
-                      .dtype = dtypes[bytes[0] & 3],
-                      .rank = bytes[0] & 4 ? 3 : 2,
-                      .dim = {4, bytes[0] & 4 ? 1 : 6, 6}};
+  nnc_tensor input = fuzz_sound(bytes[0]);
   const char *field = "x";
   fuzz_open(&(nnc_pipeline){1, &field, 1, &call}, &input);
   close(names);

@@ -92,7 +92,15 @@ for i, (kind, bits) in enumerate(((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3
     for choice in range(4):
         samples = bytes(range(1, 1 + bits // 8 * (4 + 2 * choice)))
         body = b"WAVEfmt " + struct.pack("<I", len(shape)) + shape + b"note\3\0\0\0abc\0" * (i % 2) + b"data" + struct.pack("<I", len(samples)) + samples
-        save("wav", f"{i}-{choice}", [(i + choice) % 8, choice], b"RIFF" + struct.pack("<I", len(body)) + body)
+        sound = b"RIFF" + struct.pack("<I", len(body)) + body
+        save("wav", f"{i}-{choice}", [(i + choice) % 8, choice], sound)
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as members:
+            for name in ("a.wav", "b.WAV"):
+                info = tarfile.TarInfo(name)
+                info.size = len(sound)
+                members.addfile(info, io.BytesIO(sound))
+        save("tar", f"sound-{i}-{choice}", [192 + 16 + choice * 4 + i % 4], archive.getvalue())
 for choice in range(256):
     # bits of what is right, what is added to the seven notes, to the size
     items = [(15, [0] * 7, 0), (7, [0] * 7, 1), (15, [0, 0, 0, 0, choice % 5 - 2, 0, 0], 0), (15, [0] * 6 + [choice % 4 - 1], 0),

@@ -1,7 +1,7 @@
 """Sounds from WAV files, against numbers that struct packed: formats, parts, lists, files that are damaged or of something else.
 
     sounds.py BUILD FOLDER     FOLDER is empty; prints what failed and "N passed, N failed" """
-import json, os, pathlib, random, struct, sys
+import io, json, os, pathlib, random, re, struct, sys, tarfile
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import checks  # noqa: E402
@@ -137,6 +137,53 @@ check("the same weights", pathlib.Path("sounds.run/checkpoint.safetensors").read
 log = json.loads(open("list.run/log.jsonl").readline())
 check("a list's values", abs(log["train/total"] - sum(ramp[:8])) < 1e-11 and log["train/class"] == 0.75, str(log))
 
+# ---- in shards ----
+
+def shard(name, members):
+    with tarfile.open(name, "w") as tar:
+        for member, content in members:
+            info = tarfile.TarInfo(member)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+IN_SHARDS = TEXT.replace('wav_folder("train", rate = 8000', 'shards("train-*.tar", members = ["wav", "cls"], rate = 8000') \
+    .replace('wav_folder("test", rate = 8000, fit = "middle"', 'shards("test.tar", members = ["wav", "cls"], rate = 8000, fit = "middle"') \
+    .replace('wav_folder("test", rate = 8000, fit = "start"', 'shards("test.tar", members = ["wav"], rate = 8000, fit = "start"')
+write("packed.net", IN_SHARDS.encode())
+status, _, message = run(build / "bin/nnc", "packed.net", "--cflags=-O1", "-o", "packed")
+check("packed.net compiles", status == 0, message)
+labelled = [[(f"{i}.{kind}", content) for kind, content in (("wav", pathlib.Path(f"train/{'ab'[i % 2]}/{i}.wav").read_bytes()),
+                                                            ("cls", b"%d" % (i % 2)))] for i in (0, 2, 1, 3)]
+shard("train-0.tar", labelled[0] + labelled[1] + labelled[2])
+shard("train-1.tar", labelled[3])
+shard("test.tar", [("x.wav", pathlib.Path("test/a/long.WAV").read_bytes()), ("x.cls", b"0"),
+                   ("y.WAV", pathlib.Path("test/b/short.wav").read_bytes()), ("y.cls", b"1")])
+for out, threads in ("packed.run", "2"), ("packed1.run", "1"):
+    check(f"shards train with {threads}", run("./packed", "-q", "-j", threads, "-o", out)[0] == 0)
+
+
+def tensors(out):
+    content = pathlib.Path(out, "checkpoint.safetensors").read_bytes()
+    return content[8 + struct.unpack("<Q", content[:8])[0]:]
+
+
+def logged(out):
+    return re.sub(r'"(seconds|data_wait)":[0-9.]+,|,"command":\[[^]]*\]', "", pathlib.Path(out, "log.jsonl").read_text())
+
+
+check("the weights of the folder", tensors("packed.run") == tensors("sounds.run"))
+check("with one thread, too", tensors("packed1.run") == tensors("packed.run"))
+check("the same parts and losses", logged("packed.run") == logged("sounds.run"))
+check("killed after an epoch and resumed", run("./packed", "-q", "--epochs", "2", "-o", "parts.run")[0] == 0 and
+      run("./packed", "-q", "--resume", "-o", "parts.run")[0] == 0 and tensors("parts.run") == tensors("packed.run"))
+check("the middle, in shards", run("./packed", "eval", "test", "--json", "-o", "packed.run")[1].split('"first"')[1] ==
+      run("./sounds", "eval", "test", "--json")[1].split('"first"')[1])
+shard("formats.tar", [(f"{i}.wav", pathlib.Path(name).read_bytes()) for i, name in enumerate(files)])
+status, text, message = run("./packed", "predict", "formats.tar", "test.tar", "-o", "packed.run")
+got = [[single(v) for v in json.loads(line)["sound"]] for line in text.splitlines()]
+check("formats in shards", status == 0 and got == [[single(v) for v in v8] for v8 in wanted] + [ramp[:8], ramp[:5] + [0.0] * 3], message)
+
 # ---- what is no such sound ----
 
 good = wav("i2", pack("i2", ramp[:8])[0], before=chunk(b"LIST", b"abcd"))
@@ -164,6 +211,12 @@ for (name, (_, pattern)), line in zip(cases.items(), lines):
 check("a file that is not there", "cannot read gone.wav: No such file" in lines[-3].get("error", ""), str(lines[-3]))
 check("a device", "cannot read /dev/null: it is a device" in lines[-2].get("error", ""), str(lines[-2]))
 check("the others are predicted", status == 1 and "sound" in lines[-1], message)
+shard("bad.tar", [(f"{name}.wav", content) for name, (content, _) in cases.items()] + [("good.wav", good)])
+status, text, message = run("./packed", "predict", "bad.tar", "-o", "packed.run")
+lines = [json.loads(line) for line in text.splitlines()]
+for (name, (_, pattern)), line in zip(cases.items(), lines):
+    check(f"{name} in shards", f"bad.tar:{name}: " in line.get("error", "").replace(" has ", ": has ", 1) and pattern in line["error"], f"{line} {message}")
+check("the good one is predicted", status == 1 and "sound" in lines[-1], message)
 for end in range(len(good)):
     write(f"cut/{end:03}.wav", good[:end])
 status, text, message = run("./sounds", "predict", "cut")
@@ -198,4 +251,10 @@ refused("input label : i32[batch]", "input label : i32[batch, 1]", "the classes 
 refused('"random")', '"random") | resize(4)', "'resize' acts on pictures")
 refused('wav_folder("train", rate = 8000, fit = "random")', 'wav_list("list.csv", rate = 8000) | standardize(sound)',
         "'standardize' does not act on sounds, as 'sound' is")
+TEXT = IN_SHARDS
+refused(', rate = 8000, fit = "random"', "", "sounds in shards need the argument 'rate'")
+refused("input sound : f32[batch, 8]", "input sound : i32[batch, 8]", "sounds are floats, [batch, samples] or [batch, 1, samples]")
+refused('"random")', '"random") | resize(4)', "'resize' acts on pictures, but the first member of the shards is 'wav'")
+refused('["wav", "cls"], rate = 8000, fit = "random"', '["npy", "cls"], rate = 8000', "'rate' is said of sounds, but the first member of the shards is 'npy'")
+refused('["wav", "cls"], rate = 8000, fit = "random"', '["cls", "wav"], rate = 8000', "no member 'wav' is read for the field 'label'")
 summary()

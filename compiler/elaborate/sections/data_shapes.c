@@ -177,7 +177,7 @@ static void check_member(Elaborator *e, const DataPipeline *pipeline, int field,
   const DataCall *source = &pipeline->calls[0];
   enum ShardKind kind = shard_kind(names);
   const InputInfo *input = module_find_input(e->module, pipeline->fields[field]);
-  if (kind == SHARD_NONE || (kind == SHARD_PICTURE && field > 0)) {
+  if (kind == SHARD_NONE || (shard_is_first(kind) && field > 0)) {
     Diagnostic *d = report_error(e, source->span, "no member '%s' is read for the field '%s'",
                                  names, pipeline->fields[field]);
     diag_help(d, SHARD_RULE);
@@ -188,7 +188,20 @@ static void check_member(Elaborator *e, const DataPipeline *pipeline, int field,
     check_picture(e, pipeline);
   } else if (field == 0) {
     check_no_picture(e, pipeline, names);
+    if (kind == SHARD_SOUND) check_sound(e, pipeline);
   }
+}
+
+/* What is said of sounds is said where there are some. */
+static void check_sound_arguments(Elaborator *e, const DataCall *source, const char *first) {
+  bool is_sound = shard_kind(first) == SHARD_SOUND;
+  const DataArgument *rate = data_find_argument(source, "rate");
+  if (is_sound && !rate)
+    report_error(e, source->span, "sounds in shards need the argument 'rate', samples a second");
+  if (!is_sound && (rate || data_find_argument(source, "fit")))
+    report_error(e, source->span,
+                 "'%s' is said of sounds, but the first member of the shards is '%s'",
+                 rate ? "rate" : "fit", first);
 }
 
 static void check_shards(Elaborator *e, const DataPipeline *pipeline) {
@@ -213,6 +226,7 @@ static void check_shards(Elaborator *e, const DataPipeline *pipeline) {
     const DataValue *item = members ? &members->value.items[f] : NULL;
     const char *stated = item && item->kind == DATA_STRING ? item->string : "";
     check_member(e, pipeline, f, item ? stated : shard_default(f));
+    if (f == 0) check_sound_arguments(e, source, item ? stated : shard_default(f));
   }
 }
 
