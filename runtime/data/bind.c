@@ -122,12 +122,22 @@ static void bind_looked_at(Opening *opening, DataTable *table, const char *name)
   }
 }
 
-/* Stages that choose rows by a field, or say how often they are read, need its values: those stages that will act. */
+/* Whether the entry wants one of the fields that the call names. */
+static bool is_wanted(const DataTable *table, const nnc_call *call) {
+  for (int f = 0; f < table->field_count; f++)
+    if (table->fields[f].input && data_call_names(call, table->fields[f].name)) return true;
+  return false;
+}
+
+/* Stages that choose rows by a field, or say how often they are read, need its values, and stages that move boxes their
+ * pictures: those stages that will act. */
 static void bind_choices(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
   for (int c = 1; c < pipeline->call_count; c++) {
     const nnc_call *call = &pipeline->calls[c];
+    bool is_beside = call->stage->needs_fields && is_wanted(table, call);
     bool acts = (call->stage->rows && !opening->keeps_all_rows) ||
-                (call->stage->sample && !opening->context.is_prediction);
+                (call->stage->sample && !opening->context.is_prediction) || is_beside;
+    if (is_beside) bind_looked_at(opening, table, table->fields[0].name);
     for (int i = 0; i < call->argument_count && acts; i++)
       if (call->arguments[i].value.kind == NNC_FIELD && call->arguments[i].name[0])
         bind_looked_at(opening, table, call->arguments[i].value.string);

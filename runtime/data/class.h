@@ -16,6 +16,7 @@ typedef struct DataField DataField;     /* table.h */
 typedef struct DataTable DataTable;
 typedef struct DataLine DataLine;
 typedef struct nnc_data nnc_data;
+struct PictureFile; /* picture.h */
 
 struct nnc_source_class {
   const char *name;
@@ -37,6 +38,9 @@ struct nnc_source_class {
   /* Whether a row that cannot be made is left out; NULL: it never is. */
   bool (*skips)(const DataTable *table);
   void (*close)(DataTable *table); /* frees table->state */
+  /* What the file of the row's picture says of it, in the thread's buffer; NULL: pictures are rows of numbers. */
+  int (*look)(const DataContext *context, const DataTable *table, const DataVisit *visit,
+              struct PictureFile *file);
   /* The tables whose examples follow each other as this table's; NULL: its own. */
   DataLine (*parts)(const DataTable *table);
   /* What --cache says, for a source that decodes files; NULL: it does not. */
@@ -60,6 +64,8 @@ struct nnc_stage_class {
   bool names_fields;
   bool reads_text; /* works on text columns */
   bool fills_missing;
+  bool
+      needs_fields; /* where one of the fields that it names is wanted, all are, and the first of the line */
   int (*rows)(const DataContext *context, const DataLine *line);
   /* Tells the source what to do with the pictures that it makes. */
   int (*picture)(const DataContext *context, DataTable *table);

@@ -69,6 +69,16 @@ static unsigned char *read_file(const DataContext *context, const PictureOrigin 
   return got < 0 ? NULL : bytes;
 }
 
+int data_picture_look_at(const DataContext *context, const DataTable *table, const DataVisit *visit,
+                         PictureFile *file) {
+  const RowFiles *files = table->state;
+  PictureOrigin origin = {.name = files->names.items[visit->row]};
+  size_t size;
+  const unsigned char *bytes = read_file(context, &origin, visit->scratch, &size);
+  data_scratch_mark(visit->scratch, NNC_DATA_READING);
+  return bytes ? data_picture_look(context, origin.name, bytes, size, file) : -1;
+}
+
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *row) {
   const RowFiles *files = table->state;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "data/cache.h"
+#include "data/picture.h"
 #include "data/picture_stages.h"
 #include "data/row_files.h"
 #include "data/table.h"
@@ -17,7 +18,10 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
 /* Of the class of a source: what load leaves to do when the table's first field is a picture. */
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes);
-/* The same of a picture that lies elsewhere, by what reads it. */
+/* What the row's file says of its picture. */
+int data_picture_look_at(const DataContext *context, const DataTable *table, const DataVisit *visit,
+                         PictureFile *file);
+/* A picture that lies elsewhere, by what reads it. */
 typedef struct PictureOrigin {
   const char *name;  /* in messages */
   const void *state; /* of these: */

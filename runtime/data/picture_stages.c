@@ -173,8 +173,7 @@ static int apply_stage(const PictureStage *stage, const Draws *draws, PictureVie
   case PICTURE_RANDOM_ERASE: return apply_erase(stage, draws, view);
   case PICTURE_STAGE_KINDS: break;
   case PICTURE_RANDOM_FLIP:
-    if (draws->visit->draws && draw(draws, 0) < stage->probability)
-      view->is_mirrored = !view->is_mirrored;
+    if (draws->visit->draws && draw(draws, 0) < stage->probability) data_view_mirror(view);
     return 0;
   }
   return 0;
@@ -202,6 +201,16 @@ int data_picture_apply(const DataContext *context, const PictureStages *stages,
     if (result < 0) return result;
   }
   return 0;
+}
+
+PictureStages data_picture_places(const PictureStages *stages) {
+  PictureStages places = {0};
+  for (int i = 0; i < stages->count; i++) {
+    PictureStageKind kind = stages->stages[i].kind;
+    if (kind != PICTURE_COLOR_JITTER && kind != PICTURE_RANDOM_ERASE)
+      places.stages[places.count++] = stages->stages[i];
+  }
+  return places;
 }
 
 /* The size that the stages make of every picture; false: each picture shows it. */

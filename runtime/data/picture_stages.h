@@ -67,6 +67,9 @@ int data_picture_result(const DataContext *context, const PictureView *view, int
 /* How many of the stages, from the first on, do the same in each visit of this kind. */
 int data_picture_same(const PictureStages *stages, const DataVisit *visit);
 
+/* Those of them that move pixels; they draw what they draw among the others. */
+PictureStages data_picture_places(const PictureStages *stages);
+
 /* Those of the table; none where it has none. */
 const PictureStages *data_picture_stages(const DataTable *table);
 

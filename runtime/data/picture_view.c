@@ -17,6 +17,7 @@ PictureView data_view_file(const PictureFile *file, int channels, DataScratch *s
   PictureView view = {.file = file,
                       .picture = {.channels = channels, .pixel = pixel},
                       .buffer = DATA_BUFFER_DECODED,
+                      .place = {.a = 1, .d = 1},
                       .scratch = scratch};
   see_whole(&view, file->height, file->width);
   return view;
@@ -168,9 +169,27 @@ int data_view_finish(PictureView *view, unsigned char *planes) {
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
+/* Points that were seen at (x, y) are seen elsewhere. */
+static void place_map(PictureView *view, const PicturePlace *map) {
+  PicturePlace *place = &view->place, was = *place;
+  place->a = map->a * was.a + map->b * was.c;
+  place->b = map->a * was.b + map->b * was.d;
+  place->x = map->a * was.x + map->b * was.y + map->x;
+  place->c = map->c * was.a + map->d * was.c;
+  place->d = map->c * was.b + map->d * was.d;
+  place->y = map->c * was.x + map->d * was.y + map->y;
+}
+
+static void place_move(PictureView *view, int64_t down, int64_t right) {
+  view->place.x += (double)right;
+  view->place.y += (double)down;
+}
+
 /* A part of the unscaled base becomes the base; anything else is computed before it is scaled. */
 int data_view_scale(PictureView *view, int64_t height, int64_t width) {
   if (view->part.height == height && view->part.width == width) return 0;
+  place_map(view, &(PicturePlace){.a = (double)width / (double)view->part.width,
+                                  .d = (double)height / (double)view->part.height});
   if (is_scaled(view) || is_padded(view)) {
     int result = settle(view);
     if (result < 0) return result;
@@ -189,6 +208,7 @@ void data_view_crop(PictureView *view, PicturePart part) {
   PicturePart *seen = &view->part;
   NNC_ASSERT(part.top >= 0 && part.top + part.height <= seen->height);
   NNC_ASSERT(part.left >= 0 && part.left + part.width <= seen->width);
+  place_move(view, -part.top, -part.left);
   seen->top += part.top;
   seen->left += view->is_mirrored ? seen->width - part.left - part.width : part.left;
   seen->height = part.height;
@@ -200,6 +220,7 @@ int data_view_pad(PictureView *view, int64_t height, int64_t width, unsigned cha
     int result = settle(view);
     if (result < 0) return result;
   }
+  place_move(view, height, width);
   view->window = inside(view);
   view->part.top -= height;
   view->part.left -= width;
@@ -207,6 +228,11 @@ int data_view_pad(PictureView *view, int64_t height, int64_t width, unsigned cha
   view->part.width += 2 * width;
   view->fill = value;
   return 0;
+}
+
+void data_view_mirror(PictureView *view) {
+  place_map(view, &(PicturePlace){.a = -1, .x = (double)view->part.width, .d = 1});
+  view->is_mirrored = !view->is_mirrored;
 }
 
 /* --- colours ---------------------------------------------------------------------------------- */
@@ -238,9 +264,25 @@ int data_view_color(PictureView *view, enum DataColor color, double factor) {
 
 /* --- maps and fillings ------------------------------------------------------------------------ */
 
+/* The map says where pixels come from, about the middle; places go the other way. */
+static void place_back(PictureView *view, const PictureMap *map) {
+  double determinant = map->a * map->d - map->b * map->c;
+  double middle_x = (double)view->part.width / 2, middle_y = (double)view->part.height / 2;
+  PicturePlace back = {.a = map->d / determinant,
+                       .b = -map->b / determinant,
+                       .c = -map->c / determinant,
+                       .d = map->a / determinant};
+  double from_x = middle_x + map->tx, from_y = middle_y + map->ty;
+  back.x = middle_x - back.a * from_x - back.b * from_y;
+  back.y = middle_y - back.c * from_x - back.d * from_y;
+  place_map(view, &back);
+}
+
 int data_view_map(PictureView *view, PictureMap map, unsigned char fill) {
   int result = data_view_settle(view);
   if (result < 0) return result;
+  place_back(view, &map);
+  if (view->is_sizes) return 0;
   if (view->is_mirrored) { /* pixels lie the other way */
     map.b = -map.b;
     map.c = -map.c;

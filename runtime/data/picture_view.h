@@ -13,6 +13,12 @@
 #include "data/picture_affine.h"
 #include "data/picture_color.h"
 
+/* Where a point of the file's picture is seen: (x, y) at (a x + b y + x, c x + d y + y); edges, not middles of pixels,
+ * are whole numbers. */
+typedef struct PicturePlace {
+  double a, b, x, c, d, y;
+} PicturePlace;
+
 typedef struct PictureView {
   const PictureFile *file;
   bool has_pixels;        /* these are no longer the file's, but computed: */
@@ -26,6 +32,7 @@ typedef struct PictureView {
   bool is_mirrored;       /* left and right of the part change places */
   bool is_index;          /* values are not mixed: scaling takes the nearest */
   bool is_sizes;          /* only sizes are asked for: nothing is computed, no pixels are there */
+  PicturePlace place;
   DataScratch *scratch;
 } PictureView;
 
@@ -36,6 +43,8 @@ PictureView data_view_file(const PictureFile *file, int channels, DataScratch *s
 int data_view_scale(PictureView *view, int64_t height, int64_t width);
 void data_view_crop(PictureView *view, PicturePart part);
 int data_view_pad(PictureView *view, int64_t height, int64_t width, unsigned char value);
+
+void data_view_mirror(PictureView *view);
 
 /* Computes what is seen, and changes its colours; values that are classes have none: an error. */
 int data_view_color(PictureView *view, enum DataColor color, double factor);

@@ -427,10 +427,28 @@ static int make_array(const DataContext *context, const DataField *field, const 
   return result;
 }
 
+/* Of a field of the table, or a copy of one. */
+static const Take *take_of(const DataTable *table, const DataField *field) {
+  int f = 0;
+  while (table->fields[f].name != field->name) f++;
+  return &((const Shards *)table->state)->takes[f];
+}
+
+static int look(const DataContext *context, const DataTable *table, const DataVisit *visit,
+                PictureFile *file) {
+  const Shards *shards = table->state;
+  Wanted wanted = {shards, &shards->takes[0].members[visit->row]};
+  PictureOrigin origin = {.name = shards->pictures.names.items[visit->row], .state = &wanted};
+  size_t size;
+  const unsigned char *bytes = read_member(context, &origin, visit->scratch, &size);
+  data_scratch_mark(visit->scratch, NNC_DATA_READING);
+  return bytes ? data_picture_look(context, origin.name, bytes, size, file) : -1;
+}
+
 static int make(const DataContext *context, const DataTable *table, const DataField *field,
                 const DataVisit *visit, unsigned char *row) {
   const Shards *shards = table->state;
-  const Take *take = &shards->takes[field - table->fields];
+  const Take *take = take_of(table, field);
   Wanted wanted = {shards, &take->members[visit->row]};
   PictureOrigin origin = {shards->pictures.names.items[visit->row], &wanted, look_at_member,
                           read_member};
@@ -455,6 +473,7 @@ const struct nnc_source_class nnc_source_shards = {.name = "shards",
                                                    .make = make,
                                                    .row_name = data_files_row_name,
                                                    .ready = ready,
+                                                   .look = look,
                                                    .workers = data_files_workers,
                                                    .skips = data_files_skips,
                                                    .close = close_shards,

@@ -43,6 +43,8 @@ typedef struct DataField {
   bool is_class;   /* a number of a class in place of the input's last axis */
   bool is_made;    /* rows are made when they are read, of u8 or of the input's type */
   int made_most;   /* the largest value that it makes */
+  int boxes;       /* of classes of boxes: the number of the field that has these */
+  double least;    /* of boxes: the share of the area of one that must be seen */
   DataMake *make;  /* makes them; NULL: the table's does */
   int stored;      /* of what type are the values that it reads */
   struct DataDisk *disk; /* where rows are that stay on disk; NULL: they do not */

@@ -19,18 +19,19 @@
   KIND(8, GIVES_PICTURES, "pictures")                                                              \
   KIND(16, GIVES_FILES, "numbers in binary files")                                                 \
   KIND(32, GIVES_SERIES, "rows of numbers that may follow each other")                             \
-  KIND(64, GIVES_CLASSES, "class numbers")
+  KIND(64, GIVES_CLASSES, "class numbers")                                                         \
+  KIND(128, GIVES_BOXES, "boxes beside pictures")
 
 /* SOURCE(name, what it gives) */
 #define DATA_SOURCES(SOURCE)                                                                       \
-  SOURCE(idx,                                                                                      \
-         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
-  SOURCE(npy,                                                                                      \
-         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
-  SOURCE(npz,                                                                                      \
-         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
-  SOURCE(raw,                                                                                      \
-         GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
+  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES |           \
+                  GIVES_CLASSES | GIVES_BOXES)                                                     \
+  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES |           \
+                  GIVES_CLASSES | GIVES_BOXES)                                                     \
+  SOURCE(npz, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES |           \
+                  GIVES_CLASSES | GIVES_BOXES)                                                     \
+  SOURCE(raw, GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES |           \
+                  GIVES_CLASSES | GIVES_BOXES)                                                     \
   SOURCE(cifar,                                                                                    \
          GIVES_ROWS | GIVES_NUMBERS | GIVES_PICTURES | GIVES_FILES | GIVES_SERIES | GIVES_CLASSES) \
   SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_SERIES | GIVES_CLASSES)              \
@@ -38,10 +39,11 @@
   SOURCE(token_stream, GIVES_ROWS | GIVES_FILES)                                                   \
   SOURCE(copy_task, GIVES_ROWS)                                                                    \
   SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES)                                \
-  SOURCE(image_list, GIVES_ROWS | GIVES_PICTURES | GIVES_NUMBERS | GIVES_TEXT | GIVES_CLASSES)     \
+  SOURCE(image_list,                                                                               \
+         GIVES_ROWS | GIVES_PICTURES | GIVES_NUMBERS | GIVES_TEXT | GIVES_CLASSES | GIVES_BOXES)   \
   SOURCE(wav_folder, GIVES_ROWS | GIVES_CLASSES)                                                   \
   SOURCE(wav_list, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT | GIVES_CLASSES)                        \
-  SOURCE(shards, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES)                                      \
+  SOURCE(shards, GIVES_ROWS | GIVES_PICTURES | GIVES_CLASSES | GIVES_BOXES)                        \
   SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
   SOURCE(counter, 0) /* the rows of the other lines */                                             \
   SOURCE(constant, 0)
@@ -56,6 +58,7 @@
   STAGE(mixup, GIVES_ROWS)                                                                         \
   STAGE(cutmix, GIVES_ROWS)                                                                        \
   STAGE(one_hot, GIVES_CLASSES)                                                                    \
+  STAGE(boxes, GIVES_BOXES)                                                                        \
   STAGE(batch, GIVES_ROWS)                                                                         \
   STAGE(prefetch, GIVES_ROWS)                                                                      \
   STAGE(window, GIVES_SERIES)                                                                      \

@@ -48,10 +48,16 @@ static inline int fuzz_file(const uint8_t *bytes, size_t size, char path[64]) {
   return file;
 }
 
-/* Opens the set and reads all of it. */
-static inline void fuzz_open(const nnc_pipeline *pipeline, const nnc_tensor *input) {
+/* Opens the set and reads all of it for the input; stages may look at another. */
+static inline void fuzz_open_looked_at(const nnc_pipeline *pipeline, const nnc_tensor *input,
+                                       const nnc_tensor *looked_at) {
   nnc_data_set set = {.name = "train", .pipeline_count = 1, .pipelines = pipeline};
-  nnc_model model = {.file = "fuzz.net", .batch = 4, .data_set_count = 1, .data_sets = &set};
+  nnc_model model = {.file = "fuzz.net",
+                     .batch = 4,
+                     .data_set_count = 1,
+                     .data_sets = &set,
+                     .looked_at_count = looked_at != NULL,
+                     .looked_at = looked_at};
   nnc_entry entry = {.batch = 4,
                      .input_count = 1,
                      .inputs = input,
@@ -76,6 +82,10 @@ static inline void fuzz_open(const nnc_pipeline *pipeline, const nnc_tensor *inp
   free(values);
   nnc_data_close(data);
   nnc_fitted_free(&fitted);
+}
+
+static inline void fuzz_open(const nnc_pipeline *pipeline, const nnc_tensor *input) {
+  fuzz_open_looked_at(pipeline, input, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

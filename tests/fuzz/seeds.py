@@ -86,6 +86,8 @@ for choice in range(64):
     rows = [b"file" + separator + b"n"] * (choice >> 3 & 1) + [folder + b"100" + separator + b"1", b'"' + folder + b'100"' + separator,
             folder + (b"101" if choice & 2 else b"100") + separator + b"x", folder + b"100" + separator + b'"a\nb"']
     save("list", f"{choice}", [choice], b"\n".join(rows) + b"\n")
+    boxes = [folder + b"100" + separator + separator.join(b"%d" % v for v in box) for box in ((0, 0, 3, 4), (1, 2, 2, 3), (9, 9, -9, 1e9))]
+    save("list", f"boxes-{choice}", [64 | choice & 55], b"\n".join(boxes) + b"\n")
 for i, (kind, bits) in enumerate(((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64), (0xfffe, 16), (2, 16))):
     extra = struct.pack("<HHIH", 22, bits, 4, 1) + bytes(14) if kind == 0xfffe else b""
     shape = struct.pack("<HHIIHH", kind, 1, 8, bits, bits // 8, bits) + extra

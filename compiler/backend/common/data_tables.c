@@ -115,15 +115,21 @@ void emitter_data_sets(Emitter *emitter) {
 
 /* ---- inputs that stages look at ---- */
 
-static void add_looked_at(Emitter *emitter, const DataCall *call, LookedInputs *found) {
+static void add_looked_at(Emitter *emitter, const char *field, LookedInputs *found) {
+  const InputInfo *input = module_find_input(emitter->program->module, field);
+  bool is_new = input != NULL;
+  for (int k = 0; k < found->count; k++) is_new = is_new && found->items[k] != input;
+  if (is_new) vec_push(emitter->arena, found, input);
+}
+
+static void add_looked_at_by(Emitter *emitter, const DataPipeline *pipeline, const DataCall *call,
+                             LookedInputs *found) {
   for (int i = 0; i < call->argument_count; i++) {
     const DataArgument *argument = &call->arguments[i];
-    if (argument->value.kind != DATA_NAME || !argument->name || !argument->name[0]) continue;
-    const InputInfo *input = module_find_input(emitter->program->module, argument->value.string);
-    bool is_new = input != NULL;
-    for (int k = 0; k < found->count; k++) is_new = is_new && found->items[k] != input;
-    if (is_new) vec_push(emitter->arena, found, input);
+    if (argument->value.kind == DATA_NAME && argument->name && argument->name[0])
+      add_looked_at(emitter, argument->value.string, found);
   }
+  if (strcmp(call->function, "boxes") == 0) add_looked_at(emitter, pipeline->fields[0], found);
 }
 
 /* An entry has the inputs that it computes with; a stage may choose rows by others. */
@@ -135,7 +141,7 @@ int emitter_looked_at(Emitter *emitter) {
     for (int p = 0; p < module->data_sets.items[i].pipeline_count; p++) {
       const DataPipeline *pipeline = &module->data_sets.items[i].pipelines[p];
       for (int c = 1; c < pipeline->call_count; c++)
-        add_looked_at(emitter, &pipeline->calls[c], &found);
+        add_looked_at_by(emitter, pipeline, &pipeline->calls[c], &found);
     }
   if (found.count == 0) return 0;
   code_blank(code);

@@ -517,6 +517,16 @@ const Builtin builtins_words[] = {
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
           "random_flip }"),
+    STAGE("boxes", "boxes(field, classes = field, least = 0)",
+          "The field is boxes in the line's pictures, x1 y1 x2 y2 in pixels, which are moved as "
+          "the stages of pictures "
+          "move these. One of which less than the share `least` is still seen, or nothing, becomes "
+          "0 0 0 0, "
+          "and its class -1."
+          " Example: data train { image, found, kind = image_list(\"boxes.csv\", columns = "
+          "[\"file\", "
+          "[\"x1\", \"y1\", \"x2\", \"y2\"], \"kind\"]) | resize(16, 16) | random_flip | "
+          "boxes(found, classes = kind) }"),
     STAGE("one_hot", "one_hot(field, ...)",
           "Class numbers as rows with a number for each class, 1 for its own and 0 for the others: "
           "the "

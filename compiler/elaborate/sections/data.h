@@ -87,6 +87,11 @@ int64_t data_window_rows(const DataPipeline *pipeline, int field);
 Shape data_stored_shape(const DataPipeline *pipeline, const InputInfo *input);
 /* one_hot, mixup and cutmix of a line. */
 void data_check_mixtures(Elaborator *e, const DataSet *set, const DataPipeline *pipeline);
+/* Boxes of a line (data_boxes.c). */
+void data_check_boxes(Elaborator *e, const DataSet *train, const DataSet *set,
+                      const DataPipeline *pipeline);
+/* The first stage that changes pictures; NULL. */
+const DataCall *data_picture_stage(const DataPipeline *pipeline);
 /* Whether the line's first field is pictures. */
 bool data_first_is_picture(const DataPipeline *pipeline);
 /* A line whose source is known, against its inputs. */

@@ -221,6 +221,7 @@ static void check_stages(Elaborator *e, const DataSet *train, const DataSet *set
         if (set != train) data_check_repeated(e, train, &pipeline->calls[c], pipeline->fields[f]);
       }
     if (is_first) check_on_disk(e, train, pipeline);
+    if (is_first) data_check_boxes(e, train, set, pipeline);
     if (set == train) continue;
     for (int f = 0; f < pipeline->field_count; f++)
       if (module_find_input(e->module, pipeline->fields[f]))

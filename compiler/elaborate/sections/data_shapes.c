@@ -23,8 +23,7 @@ static bool is_list(const DataPipeline *pipeline) {
   return is_source(pipeline, "image_list") || is_source(pipeline, "wav_list");
 }
 
-/* The first stage that changes pictures; NULL. */
-static const DataCall *find_picture_stage(const DataPipeline *pipeline) {
+const DataCall *data_picture_stage(const DataPipeline *pipeline) {
   for (int c = 1; c < pipeline->call_count; c++)
     if (data_acts_on(pipeline->calls[c].function) == GIVES_PICTURES) return &pipeline->calls[c];
   return NULL;
@@ -33,7 +32,7 @@ static const DataCall *find_picture_stage(const DataPipeline *pipeline) {
 bool data_first_is_picture(const DataPipeline *pipeline) {
   return pipeline->call_count > 0 &&
          (data_decodes_pictures(data_gives(pipeline->calls[0].function)) ||
-          find_picture_stage(pipeline));
+          data_picture_stage(pipeline));
 }
 
 /* ---- pictures ------------------------------------------------------------------------------- */
@@ -108,12 +107,13 @@ static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
 
 /* Stages that learn take neither pictures nor sounds. */
 static void check_no_numbers(Elaborator *e, const DataPipeline *pipeline, const char *what) {
-  const DataCall *picture = find_picture_stage(pipeline);
+  const DataCall *picture = data_picture_stage(pipeline);
   for (int c = 1; c < pipeline->call_count; c++) {
     const DataCall *stage = &pipeline->calls[c];
     bool is_window = !strcmp(stage->function, "window");
     if (!is_window && !data_call_names_field(stage, pipeline->fields[0])) continue;
     if (!is_window && data_acts_on(stage->function) == GIVES_ROWS) continue;
+    if (data_acts_on(stage->function) == GIVES_BOXES) continue; /* data_boxes.c */
     Diagnostic *d = report_error(e, stage->span, "'%s' does not act on %s, as '%s' is",
                                  stage->function, what, pipeline->fields[0]);
     if (picture) diag_note(d, picture->span, "this stage changes pictures");
@@ -122,7 +122,7 @@ static void check_no_numbers(Elaborator *e, const DataPipeline *pipeline, const 
 
 /* Pictures are bytes, as far as the program says. */
 static void check_bytes(Elaborator *e, const DataPipeline *pipeline) {
-  const DataCall *source = &pipeline->calls[0], *picture = find_picture_stage(pipeline);
+  const DataCall *source = &pipeline->calls[0], *picture = data_picture_stage(pipeline);
   check_no_numbers(e, pipeline, "pictures");
   const DataArgument *type = data_find_argument(source, "type");
   const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
@@ -378,7 +378,7 @@ void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
     if (is_source(pipeline, checks[i].source)) checks[i].check(e, pipeline);
   bool decodes = data_decodes_pictures(data_gives(pipeline->calls[0].function));
-  if (decodes || !find_picture_stage(pipeline)) return;
+  if (decodes || !data_picture_stage(pipeline)) return;
   check_picture(e, pipeline);
   check_bytes(e, pipeline);
 }
