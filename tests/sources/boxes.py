@@ -157,7 +157,7 @@ for i in range(12):
     inside = lambda x, y: left <= x < right and top <= y < bottom  # noqa: E731
     whites.append(([left, top, right, bottom], i % 3, [255 if inside(x, y) else 0 for y in range(HEIGHT) for x in range(WIDTH)]))
     write(f"white{i}.png", files.png(HEIGHT, WIDTH, 3, bytes(v for v in whites[-1][2] for _ in range(3))))
-write("white.csv", ("file,l,t,r,b,kind\n" + "".join(f"white{i}.png,{','.join(map(str, box))},{kind}\n"
+write("white.csv", ("file,l,t,r,b,kind,word\n" + "".join(f"white{i}.png,{','.join(map(str, box))},{kind},k{kind}\n"
                                                     for i, (box, kind, _) in enumerate(whites))).encode())
 stored = io.BytesIO()
 with zipfile.ZipFile(stored, "w") as archive:
@@ -193,6 +193,7 @@ train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 8, metrics = [misp
 predict { logits = logits }
 """
 SOURCES = {"list": ('image_list("white.csv", columns = ["file", ["l", "t", "r", "b"], "kind"])', "3, "),
+           "text": ('image_list("white.csv", columns = ["file", ["l", "t", "r", "b"], "word"]) | categories(kind)', "3, "),
            "arrays": ('npz("white.npz", arrays = ["image", "box", "kind"])', ""),
            "disk": ('npz("white.npz", arrays = ["image", "box", "kind"]) | on_disk', ""),
            "shard": ('shards("white.tar", members = ["png", "box.npy", "cls"])', "3, "),
@@ -237,6 +238,7 @@ for name, (source, planes) in SOURCES.items():
 check("arrays in memory and on disk give the same", logged("arrays.1") == logged("disk.1"))
 check("files in a list and in an archive, too", logged("list.1") == logged("shard.1"))
 cached = run("./list", "-q", "--cache", "1M", "-o", "cached")
+check("classes by their names, too", logged("text.1") == logged("list.1"))
 check("with a cache, too", cached[0] == 0 and bits("cached") == bits("list.1"), cached[2])
 
 # A picture that cannot be read is left out with its boxes.
