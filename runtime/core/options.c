@@ -41,7 +41,7 @@ typedef struct Option {
 
 #define FIELD(field) offsetof(nnc_options, field)
 enum { ALL = UINT16_MAX, TIMES = NNC_BENCH | NNC_PROFILE };
-enum { TRAINS = NNC_TRAIN | NNC_SWEEP };
+enum { TRAINS = NNC_TRAIN | NNC_SWEEP, TABLES = TRAINS | NNC_EVAL };
 enum { RUNS = TRAINS | NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_STEP | NNC_REPORT | TIMES };
 enum { NNC_MAX_DEVICE = 1023 };
 enum { USES = RUNS | NNC_INFO };
@@ -82,14 +82,14 @@ static const Option options_table[] = {
      "stop after N reports without an improvement; 0: never"},
     {"best", 0, KIND_FLAG, FIELD(best), NNC_EVAL | NNC_PREDICT | NNC_GENERATE | NNC_EXPORT, 0, "",
      "take OUT/best.safetensors instead of the last checkpoint"},
-    {"confusion", 0, KIND_FLAG, FIELD(confusion), NNC_EVAL, 0, "",
-     "print how many examples of each class were taken for which"},
-    {"per-class", 0, KIND_FLAG, FIELD(per_class), NNC_EVAL, 0, "",
-     "print precision, recall, F1, AUC and average precision of each class"},
-    {"calibration", 0, KIND_FLAG, FIELD(calibration), NNC_EVAL, 0, "",
-     "print how often guesses of some probability are right"},
-    {"wrong", 0, KIND_COUNT, FIELD(wrong), NNC_EVAL, 1, "N",
-     "print the N most confidently wrong examples"},
+    {"confusion", 0, KIND_FLAG, FIELD(class_tables.confusion), TABLES, 0, "",
+     "tell how many examples of each class were taken for which"},
+    {"per-class", 0, KIND_FLAG, FIELD(class_tables.per_class), TABLES, 0, "",
+     "tell precision, recall, F1, AUC and average precision of each class"},
+    {"calibration", 0, KIND_FLAG, FIELD(class_tables.calibration), TABLES, 0, "",
+     "tell how often guesses of some probability are right"},
+    {"wrong", 0, KIND_COUNT, FIELD(class_tables.wrong), TABLES, 1, "N",
+     "tell the N most confidently wrong examples"},
     {"validate-every", 0, KIND_COUNT, FIELD(validate_every), TRAINS, 0, "N",
      "validate each N steps; 0: after each epoch"},
     {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN | NNC_REPORT, 0, "FILE",
@@ -429,7 +429,7 @@ static bool check_limits(const nnc_options *options) {
   static const struct {
     char flag[8];
     int field, most;
-  } limits[] = {{"wrong", FIELD(wrong), NNC_MOST_WRONG},
+  } limits[] = {{"wrong", FIELD(class_tables.wrong), NNC_MOST_WRONG},
                 {"keep", FIELD(keep), NNC_MOST_KEPT},
                 {"device", FIELD(device), NNC_MAX_DEVICE},
                 {"threads", FIELD(threads), NNC_MAX_CPUS}};
@@ -498,7 +498,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .jobs = -1,
                            .patience = -1,
                            .keep = -1,
-                           .wrong = -1,
+                           .class_tables = {.wrong = -1},
                            .batch = -1,
                            .top = -1,
                            .length = 200,

@@ -44,6 +44,12 @@ typedef struct nnc_interval {
   int64_t steps, epochs, minutes;
 } nnc_interval;
 
+/* Tables by class that are wanted; `wrong`: how many examples, -1: not given. */
+typedef struct nnc_class_tables {
+  bool confusion, per_class, calibration;
+  int64_t wrong;
+} nnc_class_tables;
+
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt, *stop,
@@ -52,12 +58,13 @@ struct nnc_options {
   int init_count;
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
-      jobs, patience, keep, wrong, batch, top, length, top_k; /* -1: not given; yes is 1 */
+      jobs, patience, keep, batch, top, length, top_k; /* -1: not given; yes is 1 */
   double temperature, top_p;
   nnc_interval save_every;
+  nnc_class_tables class_tables;
   uint64_t seed;
   bool has_seed, quiet, keep_going, check_numerics, json, all, ahead, data_only, predict, eval,
-      best, confusion, per_class, calibration, names, report_live, help, version;
+      best, names, report_live, help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

@@ -33,10 +33,13 @@ static bool explain(const nnc_model *model) {
   return false;
 }
 
-bool nnc_classes_open(nnc_classes *classes, nnc_session *session) {
+bool nnc_wants_classes(const nnc_class_tables *wanted) {
+  return wanted->confusion || wanted->per_class || wanted->calibration || wanted->wrong > 0;
+}
+
+bool nnc_classes_open(nnc_classes *classes, nnc_session *session, const nnc_class_tables *wanted) {
   const nnc_model *model = session->model;
-  const nnc_options *options = session->options;
-  *classes = (nnc_classes){.session = session, .options = options};
+  *classes = (nnc_classes){.session = session, .wanted = *wanted};
   if (model->class_losses != 1 || !model->eval_one.run) return explain(model);
   const nnc_tensor *scores = result_of(model, &model->eval, SCORES);
   const nnc_tensor *label = result_of(model, &model->eval, LABEL);
@@ -53,7 +56,7 @@ bool nnc_classes_open(nnc_classes *classes, nnc_session *session) {
   classes->odds = calloc(count, sizeof *classes->odds);
   classes->confusion = calloc(count * count, sizeof *classes->confusion);
   classes->wrong =
-      calloc((size_t)(options->wrong > 0 ? options->wrong : 0) + 1, sizeof *classes->wrong);
+      calloc((size_t)(wanted->wrong > 0 ? wanted->wrong : 0) + 1, sizeof *classes->wrong);
   if (classes->rows && classes->odds && classes->confusion && classes->wrong) return true;
   nnc_error("cannot allocate the table of %lld classes", (long long)classes->count);
   nnc_classes_close(classes);
@@ -66,24 +69,34 @@ void nnc_classes_close(nnc_classes *classes) {
   free(classes->confusion);
   free(classes->kept);
   free(classes->labels);
+  free(classes->order);
   free(classes->wrong);
   *classes = (nnc_classes){0};
 }
 
+/* What the rankings need of a set. */
+static bool make_room(nnc_classes *classes, int64_t labels) {
+  size_t count = (size_t)classes->count, rows = (size_t)labels + 1;
+  if (classes->kept && labels <= classes->room) return true;
+  free(classes->kept);
+  free(classes->labels);
+  free(classes->order);
+  classes->kept = calloc(rows * count, sizeof *classes->kept);
+  classes->labels = calloc(rows, sizeof *classes->labels);
+  classes->order = calloc(rows, sizeof *classes->order);
+  classes->room = labels;
+  if (classes->kept && classes->labels && classes->order) return true;
+  nnc_error("cannot allocate the scores of %zu classes for %lld labels", count, (long long)labels);
+  return false;
+}
+
 bool nnc_classes_start(nnc_classes *classes, const nnc_data *data) {
   size_t count = (size_t)classes->count;
-  size_t examples = (size_t)(nnc_data_examples(data) * classes->places);
   memset(classes->confusion, 0, count * count * sizeof *classes->confusion);
   classes->examples = classes->ignored = classes->wrong_count = 0;
   memset(classes->bins, 0, sizeof classes->bins);
-  if (!classes->options->per_class) return true;
-  free(classes->kept);
-  free(classes->labels);
-  classes->kept = calloc(examples * count + 1, sizeof *classes->kept);
-  classes->labels = calloc(examples + 1, sizeof *classes->labels);
-  if (classes->kept && classes->labels) return true;
-  nnc_error("cannot allocate the scores of %zu classes for %zu labels", count, examples);
-  return false;
+  return !classes->wanted.per_class ||
+         make_room(classes, nnc_data_examples(data) * classes->places);
 }
 
 /* ---- one example ----------------------------------------------------------------------------- */
@@ -113,7 +126,7 @@ static int32_t rate(nnc_classes *classes, int dtype, const void *scores, int64_t
 
 /* Of equally confident ones the first example stays first. */
 static void note_wrong(nnc_classes *classes, nnc_wrong wrong) {
-  int64_t most = classes->options->wrong, at = classes->wrong_count;
+  int64_t most = classes->wanted.wrong, at = classes->wrong_count;
   while (at > 0 && !(wrong.confidence <= classes->wrong[at - 1].confidence)) at--;
   if (at >= most) return;
   if (classes->wrong_count < most) classes->wrong_count++;
@@ -170,7 +183,7 @@ static double share(int64_t part, int64_t whole) {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class, nnc_ranked *room) {
+nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class) {
   int64_t count = classes->count, guessed = 0, support = 0;
   int64_t hits = classes->confusion[class * count + class];
   for (int64_t i = 0; i < count; i++) {
@@ -178,8 +191,8 @@ nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class, nnc_r
     support += classes->confusion[class * count + i];
   }
   for (int64_t i = 0; i < classes->examples; i++)
-    room[i] = (nnc_ranked){classes->kept[i * count + class], classes->labels[i] == class};
-  nnc_ranking ranking = nnc_rank(room, classes->examples);
+    classes->order[i] = (nnc_ranked){classes->kept[i * count + class], classes->labels[i] == class};
+  nnc_ranking ranking = nnc_rank(classes->order, classes->examples);
   return (nnc_class_scores){.precision = share(hits, guessed),
                             .recall = share(hits, support),
                             .f1 = share(2 * hits, guessed + support),

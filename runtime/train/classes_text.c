@@ -38,29 +38,29 @@ static int name_width(const nnc_classes *classes, int least) {
   return least;
 }
 
-static void put_padded(const char *text, int width, bool is_left) {
+static void put_padded(FILE *file, const char *text, int width, bool is_left) {
   int rest = width - nnc_progress_width(text);
-  printf("%s%*s", is_left ? text : "", rest > 0 ? rest : 0, "");
-  if (!is_left) fputs(text, stdout);
+  fprintf(file, "%s%*s", is_left ? text : "", rest > 0 ? rest : 0, "");
+  if (!is_left) fputs(text, file);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void print_matrix(const nnc_classes *classes) {
+static void print_matrix(FILE *file, const nnc_classes *classes) {
   char name[NNC_CLASS_NAME];
   int first = name_width(classes, 4), width = name_width(classes, 6);
-  puts("\ntrue class, and what it was taken for:");
-  printf("%*s", first, "");
+  fputs("\ntrue class, and what it was taken for:\n", file);
+  fprintf(file, "%*s", first, "");
   for (int64_t guess = 0; guess < classes->count; guess++) {
-    putchar(' ');
-    put_padded(nnc_class_name(classes, guess, name), width, false);
+    fputc(' ', file);
+    put_padded(file, nnc_class_name(classes, guess, name), width, false);
   }
-  putchar('\n');
+  fputc('\n', file);
   for (int64_t label = 0; label < classes->count; label++) {
-    put_padded(nnc_class_name(classes, label, name), first, true);
+    put_padded(file, nnc_class_name(classes, label, name), first, true);
     for (int64_t guess = 0; guess < classes->count; guess++)
-      printf(" %*lld", width, (long long)count_of(classes, label, guess));
-    putchar('\n');
+      fprintf(file, " %*lld", width, (long long)count_of(classes, label, guess));
+    fputc('\n', file);
   }
 }
 
@@ -79,24 +79,25 @@ nnc_mistake nnc_next_mistake(const nnc_classes *classes, nnc_mistake last) {
 }
 
 /* Of a matrix that is too wide to be read. */
-static void print_mistakes(const nnc_classes *classes) {
+static void print_mistakes(FILE *file, const nnc_classes *classes) {
   char label[NNC_CLASS_NAME], guess[NNC_CLASS_NAME];
   nnc_mistake mistake = {.count = INT64_MAX};
-  printf("\nthe most frequent mistakes of %lld classes (--json has the whole table):\n",
-         (long long)classes->count);
+  fprintf(file,
+          "\nthe most frequent mistakes of %lld classes (--json and logs have the whole table):\n",
+          (long long)classes->count);
   for (int i = 0; i < NNC_MOST_MISTAKES; i++) {
     mistake = nnc_next_mistake(classes, mistake);
     if (mistake.count == 0) break;
-    printf("%8lld  %s taken for %s\n", (long long)mistake.count,
-           nnc_class_name(classes, mistake.label, label),
-           nnc_class_name(classes, mistake.guess, guess));
+    fprintf(file, "%8lld  %s taken for %s\n", (long long)mistake.count,
+            nnc_class_name(classes, mistake.label, label),
+            nnc_class_name(classes, mistake.guess, guess));
   }
 }
 
-static void print_scores(const char *name, int width, const nnc_class_scores *scores) {
-  put_padded(name, width, true);
-  printf(" %9.4f %9.4f %9.4f %9.4f %9.4f %9lld\n", scores->precision, scores->recall, scores->f1,
-         scores->auc, scores->average, (long long)scores->support);
+static void print_scores(FILE *file, const char *name, int width, const nnc_class_scores *scores) {
+  put_padded(file, name, width, true);
+  fprintf(file, " %9.4f %9.4f %9.4f %9.4f %9.4f %9lld\n", scores->precision, scores->recall,
+          scores->f1, scores->auc, scores->average, (long long)scores->support);
 }
 
 /* What adds up to a mean over the classes, each with its weight. */
@@ -109,188 +110,185 @@ static void add_scores(nnc_class_scores *sum, const nnc_class_scores *scores, do
   sum->support += scores->support;
 }
 
-bool nnc_visit_scores(const nnc_classes *classes, nnc_scores_sink *sink, void *context) {
-  nnc_ranked *room = malloc((size_t)classes->examples * sizeof *room + 1);
+void nnc_visit_scores(const nnc_classes *classes, nnc_scores_sink *sink, void *context) {
   nnc_class_scores macro = {0}, weighted = {0};
-  if (!room) {
-    nnc_error("cannot allocate the ranking of %lld examples", (long long)classes->examples);
-    return false;
-  }
   double examples = classes->examples > 0 ? (double)classes->examples : 1;
   for (int64_t i = 0; i < classes->count; i++) {
-    nnc_class_scores scores = nnc_classes_of(classes, i, room);
+    nnc_class_scores scores = nnc_classes_of(classes, i);
     sink(context, i, &scores);
     add_scores(&macro, &scores, 1 / (double)classes->count);
     add_scores(&weighted, &scores, (double)scores.support / examples);
   }
-  free(room);
   sink(context, -1, &macro);
   sink(context, -2, &weighted);
-  return true;
 }
 
 typedef struct Table {
+  FILE *file;
   const nnc_classes *classes;
-  int width;
+  int width; /* of the names */
 } Table;
 
 static void print_class(void *context, int64_t class, const nnc_class_scores *scores) {
   const Table *table = context;
   char name[NNC_CLASS_NAME];
-  print_scores(class == -1   ? "mean"
+  print_scores(table->file,
+               class == -1   ? "mean"
                : class == -2 ? "by support"
                              : nnc_class_name(table->classes, class, name),
                table->width, scores);
 }
 
-static bool print_per_class(const nnc_classes *classes) {
-  Table table = {classes, name_width(classes, 10)};
-  printf("\n%*s %9s %9s %9s %9s %9s %9s\n", -table.width, "class", "precision", "recall", "f1",
-         "auc", "average", "support");
-  return nnc_visit_scores(classes, print_class, &table);
+static void print_per_class(FILE *file, const nnc_classes *classes) {
+  Table table = {file, classes, name_width(classes, 10)};
+  fprintf(file, "\n%*s %9s %9s %9s %9s %9s %9s\n", -table.width, "class", "precision", "recall",
+          "f1", "auc", "average", "support");
+  nnc_visit_scores(classes, print_class, &table);
 }
 
-static void print_calibration(const nnc_classes *classes) {
-  printf("\nhow often %s is right, by its probability; mean distance %.4f:\n%-13s %9s %11s %9s\n",
-         classes->is_binary ? "class 1" : "a guess", nnc_classes_calibration(classes),
-         "probability", "examples", "mean", "right");
+static void print_calibration(FILE *file, const nnc_classes *classes) {
+  fprintf(file,
+          "\nhow often %s is right, by its probability; mean distance %.4f:\n%-13s %9s %11s %9s\n",
+          classes->is_binary ? "class 1" : "a guess", nnc_classes_calibration(classes),
+          "probability", "examples", "mean", "right");
   for (int i = 0; i < NNC_BINS; i++) {
     const nnc_bin *bin = &classes->bins[i];
     if (bin->examples == 0) continue;
     double count = (double)bin->examples;
-    printf("%.3f - %.3f %9lld %11.4f %9.4f\n", (double)i / NNC_BINS, (double)(i + 1) / NNC_BINS,
-           (long long)bin->examples, bin->probability / count, (double)bin->right / count);
+    fprintf(file, "%.3f - %.3f %9lld %11.4f %9.4f\n", (double)i / NNC_BINS,
+            (double)(i + 1) / NNC_BINS, (long long)bin->examples, bin->probability / count,
+            (double)bin->right / count);
   }
 }
 
-static void print_wrong(const nnc_classes *classes, const nnc_data *data) {
+static void print_wrong(FILE *file, const nnc_classes *classes, const nnc_data *data) {
   char label[NNC_CLASS_NAME], guess[NNC_CLASS_NAME];
-  printf("\nthe most confidently wrong:\n%10s %10s  class, and what it was taken for\n", "number",
-         "confidence");
+  fprintf(file, "\nthe most confidently wrong:\n%10s %10s  class, and what it was taken for\n",
+          "number", "confidence");
   for (int64_t i = 0; i < classes->wrong_count; i++) {
     const nnc_wrong *wrong = &classes->wrong[i];
-    const char *file = nnc_data_row_name(data, wrong->number);
-    printf("%10lld %10.6f  %s -> %s", (long long)wrong->number, wrong->confidence,
-           nnc_class_name(classes, wrong->label, label),
-           nnc_class_name(classes, wrong->guess, guess));
-    if (file) printf("  %s", nnc_printable(file));
-    putchar('\n');
+    const char *path = nnc_data_row_name(data, wrong->number);
+    fprintf(file, "%10lld %10.6f  %s -> %s", (long long)wrong->number, wrong->confidence,
+            nnc_class_name(classes, wrong->label, label),
+            nnc_class_name(classes, wrong->guess, guess));
+    if (path) fprintf(file, "  %s", nnc_printable(path));
+    fputc('\n', file);
   }
 }
 
-bool nnc_classes_print(const nnc_classes *classes, const nnc_data *data) {
-  const nnc_options *options = classes->options;
-  bool good = true;
-  if (options->confusion && classes->count <= NNC_WIDEST_MATRIX) print_matrix(classes);
-  else if (options->confusion) print_mistakes(classes);
-  if (options->per_class) good = print_per_class(classes);
-  if (options->calibration) print_calibration(classes);
-  if (options->wrong > 0) print_wrong(classes, data);
-  printf("\n%lld examples, %.6g of them right", (long long)classes->examples,
-         nnc_classes_accuracy(classes));
+void nnc_classes_print(FILE *file, const nnc_classes *classes, const nnc_data *data) {
+  const nnc_class_tables *wanted = &classes->wanted;
+  if (wanted->confusion && classes->count <= NNC_WIDEST_MATRIX) print_matrix(file, classes);
+  else if (wanted->confusion) print_mistakes(file, classes);
+  if (wanted->per_class) print_per_class(file, classes);
+  if (wanted->calibration) print_calibration(file, classes);
+  if (wanted->wrong > 0) print_wrong(file, classes, data);
+  fprintf(file, "\n%lld examples, %.6g of them right", (long long)classes->examples,
+          nnc_classes_accuracy(classes));
   if (classes->ignored > 0)
-    printf("; %lld others have no class that counts", (long long)classes->ignored);
-  puts("\n");
-  return good;
+    fprintf(file, "; %lld others have no class that counts", (long long)classes->ignored);
+  fputs("\n\n", file);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_class(const nnc_classes *classes, int64_t class) {
+static void put_class(FILE *file, const nnc_classes *classes, int64_t class) {
   const char *name = given_name(classes, class);
-  if (name) nnc_json_put_string(stdout, name);
-  else printf("%lld", (long long)class);
+  if (name) nnc_json_put_string(file, name);
+  else fprintf(file, "%lld", (long long)class);
 }
 
-static void put_number(const char *name, double value) {
-  printf(",\"%s\":", name);
-  nnc_json_put_number(stdout, value);
+static void put_number(FILE *file, const char *name, double value) {
+  fprintf(file, ",\"%s\":", name);
+  nnc_json_put_number(file, value);
 }
 
 static void put_scores(void *context, int64_t class, const nnc_class_scores *scores) {
-  const nnc_classes *classes = context;
+  const Table *table = context;
+  const nnc_classes *classes = table->classes;
+  FILE *file = table->file;
   if (class >= 0) {
-    fputs(class ? ",{\"class\":" : "{\"class\":", stdout);
-    put_class(classes, class);
+    fputs(class ? ",{\"class\":" : "{\"class\":", file);
+    put_class(file, classes, class);
   } else {
-    fputs(class == -1 ? "],\"mean\":{\"classes\":" : ",\"by_support\":{\"classes\":", stdout);
-    printf("%lld", (long long)classes->count);
+    fputs(class == -1 ? "],\"mean\":{\"classes\":" : ",\"by_support\":{\"classes\":", file);
+    fprintf(file, "%lld", (long long)classes->count);
   }
-  put_number("precision", scores->precision);
-  put_number("recall", scores->recall);
-  put_number("f1", scores->f1);
-  put_number("auc", scores->auc);
-  put_number("average_precision", scores->average);
-  printf(",\"support\":%lld}", (long long)scores->support);
+  put_number(file, "precision", scores->precision);
+  put_number(file, "recall", scores->recall);
+  put_number(file, "f1", scores->f1);
+  put_number(file, "auc", scores->auc);
+  put_number(file, "average_precision", scores->average);
+  fprintf(file, ",\"support\":%lld}", (long long)scores->support);
 }
 
-static void put_matrix(const nnc_classes *classes) {
-  fputs(",\"confusion\":[", stdout);
+static void put_matrix(FILE *file, const nnc_classes *classes) {
+  fputs(",\"confusion\":[", file);
   for (int64_t label = 0; label < classes->count; label++) {
-    fputs(label ? ",[" : "[", stdout);
+    fputs(label ? ",[" : "[", file);
     for (int64_t guess = 0; guess < classes->count; guess++)
-      printf("%s%lld", guess ? "," : "", (long long)count_of(classes, label, guess));
-    putchar(']');
+      fprintf(file, "%s%lld", guess ? "," : "", (long long)count_of(classes, label, guess));
+    fputc(']', file);
   }
-  putchar(']');
+  fputc(']', file);
 }
 
-static void put_calibration(const nnc_classes *classes) {
+static void put_calibration(FILE *file, const nnc_classes *classes) {
   bool is_first = true;
-  fputs(",\"calibration\":{\"distance\":", stdout);
-  nnc_json_put_number(stdout, nnc_classes_calibration(classes));
-  fputs(",\"bins\":[", stdout);
+  fputs(",\"calibration\":{\"distance\":", file);
+  nnc_json_put_number(file, nnc_classes_calibration(classes));
+  fputs(",\"bins\":[", file);
   for (int i = 0; i < NNC_BINS; i++) {
     const nnc_bin *bin = &classes->bins[i];
     if (bin->examples == 0) continue;
-    fputs(is_first ? "{\"from\":" : ",{\"from\":", stdout);
+    fputs(is_first ? "{\"from\":" : ",{\"from\":", file);
     is_first = false;
-    nnc_json_put_number(stdout, (double)i / NNC_BINS);
-    put_number("to", (double)(i + 1) / NNC_BINS);
-    printf(",\"examples\":%lld", (long long)bin->examples);
-    put_number("probability", bin->probability / (double)bin->examples);
-    put_number("right", (double)bin->right / (double)bin->examples);
-    putchar('}');
+    nnc_json_put_number(file, (double)i / NNC_BINS);
+    put_number(file, "to", (double)(i + 1) / NNC_BINS);
+    fprintf(file, ",\"examples\":%lld", (long long)bin->examples);
+    put_number(file, "probability", bin->probability / (double)bin->examples);
+    put_number(file, "right", (double)bin->right / (double)bin->examples);
+    fputc('}', file);
   }
-  fputs("]}", stdout);
+  fputs("]}", file);
 }
 
-static void put_wrong(const nnc_classes *classes, const nnc_data *data) {
-  fputs(",\"wrong\":[", stdout);
+static void put_wrong(FILE *file, const nnc_classes *classes, const nnc_data *data) {
+  fputs(",\"wrong\":[", file);
   for (int64_t i = 0; i < classes->wrong_count; i++) {
     const nnc_wrong *wrong = &classes->wrong[i];
-    const char *file = nnc_data_row_name(data, wrong->number);
-    printf("%s{\"number\":%lld", i ? "," : "", (long long)wrong->number);
-    if (file) {
-      fputs(",\"file\":", stdout);
-      nnc_json_put_string(stdout, file);
+    const char *path = nnc_data_row_name(data, wrong->number);
+    fprintf(file, "%s{\"number\":%lld", i ? "," : "", (long long)wrong->number);
+    if (path) {
+      fputs(",\"file\":", file);
+      nnc_json_put_string(file, path);
     }
-    fputs(",\"class\":", stdout);
-    put_class(classes, wrong->label);
-    fputs(",\"taken_for\":", stdout);
-    put_class(classes, wrong->guess);
-    put_number("confidence", wrong->confidence);
-    putchar('}');
+    fputs(",\"class\":", file);
+    put_class(file, classes, wrong->label);
+    fputs(",\"taken_for\":", file);
+    put_class(file, classes, wrong->guess);
+    put_number(file, "confidence", wrong->confidence);
+    fputc('}', file);
   }
-  putchar(']');
+  fputc(']', file);
 }
 
-bool nnc_classes_put_json(const nnc_classes *classes, const nnc_data *data) {
-  const nnc_options *options = classes->options;
-  fputs(",\"classes\":[", stdout);
+void nnc_classes_put_json(FILE *file, const nnc_classes *classes, const nnc_data *data) {
+  const nnc_class_tables *wanted = &classes->wanted;
+  fputs(",\"classes\":[", file);
   for (int64_t i = 0; i < classes->count; i++) {
-    if (i) putchar(',');
-    put_class(classes, i);
+    if (i) fputc(',', file);
+    put_class(file, classes, i);
   }
-  printf("],\"counted\":%lld,\"ignored\":%lld", (long long)classes->examples,
-         (long long)classes->ignored);
-  put_number("right", nnc_classes_accuracy(classes));
-  if (options->confusion) put_matrix(classes);
-  if (options->per_class) {
-    fputs(",\"per_class\":[", stdout);
-    if (!nnc_visit_scores(classes, put_scores, (void *)classes)) return false;
+  fprintf(file, "],\"counted\":%lld,\"ignored\":%lld", (long long)classes->examples,
+          (long long)classes->ignored);
+  put_number(file, "right", nnc_classes_accuracy(classes));
+  if (wanted->confusion) put_matrix(file, classes);
+  if (wanted->per_class) {
+    Table table = {file, classes, 0};
+    fputs(",\"per_class\":[", file);
+    nnc_visit_scores(classes, put_scores, &table);
   }
-  if (options->calibration) put_calibration(classes);
-  if (options->wrong > 0) put_wrong(classes, data);
-  return true;
+  if (wanted->calibration) put_calibration(file, classes);
+  if (wanted->wrong > 0) put_wrong(file, classes, data);
 }

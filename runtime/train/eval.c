@@ -70,10 +70,6 @@ static void set_scalars(nnc_session *session, const nnc_position *position) {
                    nnc_checkpoint_length(model, position), per_epoch);
 }
 
-static bool wants_classes(const nnc_options *options) {
-  return options->confusion || options->per_class || options->calibration || options->wrong > 0;
-}
-
 /* One set; false after a message. */
 static bool evaluate_set(nnc_evaluator *evaluator, int i, const nnc_position *position,
                          double *metrics, bool as_json) {
@@ -85,12 +81,13 @@ static bool evaluate_set(nnc_evaluator *evaluator, int i, const nnc_position *po
   if (!as_json) {
     if (classes && i > 0) print_head(model);
     print_row(model, set, metrics);
-    return !classes || nnc_classes_print(classes, set->data);
+    if (classes) nnc_classes_print(stdout, classes, set->data);
+    return true;
   }
   print_json(model, set, position->step, metrics);
-  bool good = !classes || nnc_classes_put_json(classes, set->data);
+  if (classes) nnc_classes_put_json(stdout, classes, set->data);
   puts("}");
-  return good;
+  return true;
 }
 
 static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position, bool as_json) {
@@ -133,12 +130,13 @@ static bool evaluate_with(nnc_session *session, nnc_classes *classes) {
 
 static bool evaluate(nnc_session *session) {
   nnc_classes classes = {0};
-  bool wants = wants_classes(session->options);
+  const nnc_class_tables *tables = &session->options->class_tables;
+  bool wants = nnc_wants_classes(tables);
   if (!session->model->eval.run) {
     nnc_error("%s has no loss to evaluate", session->model->file);
     return false;
   }
-  if (wants && !nnc_classes_open(&classes, session)) return false;
+  if (wants && !nnc_classes_open(&classes, session, tables)) return false;
   bool good = evaluate_with(session, wants ? &classes : NULL);
   nnc_classes_close(&classes);
   return good;

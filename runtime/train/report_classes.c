@@ -117,7 +117,7 @@ void nnc_report_put_classes(FILE *file, const nnc_classes *classes, const char *
   nnc_page_head(file, classes->count > MOST_CLASSES ? "Each of the first classes" : "Each class", 7,
                 names);
   Table table = {file, classes};
-  (void)nnc_visit_scores(classes, put_scores, &table); /* said why not */
+  nnc_visit_scores(classes, put_scores, &table);
   fputs("</table></div>\n", file);
   put_calibration(file, classes);
 }

@@ -134,7 +134,8 @@ static void put_evaluation(Writer *writer, nnc_session *session, const char *set
   nnc_classes classes = {0};
   nnc_evaluator evaluator = {.session = session};
   bool has_classes = model->class_losses == 1 && model->eval_one.run &&
-                     nnc_classes_open(&classes, session) && evaluate(&evaluator, &classes, set);
+                     nnc_classes_open(&classes, session, &session->options->class_tables) &&
+                     evaluate(&evaluator, &classes, set);
   if (has_classes) nnc_report_put_classes(writer->file, &classes, set);
   nnc_report_put_samples(writer->file, session, set, has_classes ? &classes : NULL);
   nnc_evaluator_close(&evaluator);
@@ -194,9 +195,8 @@ static bool report_run(Writer *writer, const char *folder) {
     return false;
   writer->evaluating = *writer->options;
   writer->evaluating.best = writer->report.best.path && writer->options->init_count == 0;
-  writer->evaluating.per_class = true;
-  writer->evaluating.calibration = true;
-  writer->evaluating.wrong = WRONG;
+  writer->evaluating.class_tables =
+      (nnc_class_tables){.per_class = true, .calibration = true, .wrong = WRONG};
   bool good = nnc_session_open(&session, &writer->evaluating) && write_page(writer, &session);
   nnc_session_close(&session);
   if (good) nnc_note("wrote %s", writer->page);

@@ -148,6 +148,7 @@ static int interrupted(Trainer *trainer) {
 static int finished(Trainer *trainer) {
   bool was_saved = trainer->saved_step == trainer->position.step;
   if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
+  nnc_trainer_say_classes(trainer);
   nnc_trainer_say_stop(trainer);
   nnc_trainer_say_best(trainer);
   nnc_note(was_saved ? "%s holds step %lld" : "saved %s (step %lld)", trainer->session->checkpoint,

@@ -302,8 +302,8 @@ static bool open_rest(Trainer *trainer, nnc_safetensors *resumed) {
   return open_data(trainer) && open_unseen(trainer) && find_length(trainer) &&
          (trainer->total_steps == 0 ||
           nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
-         open_folder(trainer) && choose_keep(trainer) && choose_saves(trainer) &&
-         open_log(trainer) && open_events(trainer) && open_page(trainer) &&
+         nnc_trainer_open_classes(trainer) && open_folder(trainer) && choose_keep(trainer) &&
+         choose_saves(trainer) && open_log(trainer) && open_events(trainer) && open_page(trainer) &&
          load_weights(trainer, resumed);
 }
 
@@ -451,6 +451,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
 void nnc_trainer_close(Trainer *trainer) {
   nnc_loader_close(trainer->loader);
   nnc_data_close(trainer->data);
+  nnc_trainer_close_classes(trainer);
   nnc_evaluator_close(&trainer->evaluator);
   nnc_tally_close(&trainer->tally);
   nnc_tally_close(&trainer->step_tally);

@@ -92,6 +92,7 @@ static void write_log_line(FILE *file, void *context) {
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
   put_steer(file, &trainer->session->steer);
   put_skipped(file, trainer);
+  nnc_trainer_put_classes(trainer, file);
   if (!trainer->has_told_command) put_command(file, trainer->options);
   fputc('}', file);
 }
@@ -223,7 +224,9 @@ static void end_period(Trainer *trainer) {
 bool nnc_trainer_report(Trainer *trainer) {
   end_period(trainer);
   for (int i = 0; i < trainer->evaluator.count; i++)
-    if (!nnc_evaluator_run(&trainer->evaluator, i, set_metrics(trainer, i))) return false;
+    if (!nnc_trainer_watch_classes(trainer, i) ||
+        !nnc_evaluator_run(&trainer->evaluator, i, set_metrics(trainer, i)))
+      return false;
   trainer->seconds = nnc_seconds_now() - trainer->start;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
   advance_plateaus(trainer);

@@ -35,6 +35,7 @@ typedef struct Trainer {
   uint32_t *examples;
   nnc_feed train_feed, accumulate_feed;
   nnc_evaluator evaluator;
+  struct nnc_classes *classes; /* of each set of the evaluator; NULL: no tables are wanted */
 
   nnc_position position;
   int64_t total_steps, total_epochs; /* total_epochs 0: steps count */
@@ -130,6 +131,16 @@ bool nnc_trainer_save_is_due(const Trainer *trainer, bool was_reported);
 
 /* Looks at the metrics of a report that has just ended: is it one of the best, is it time to stop? */
 void nnc_trainer_watch(Trainer *trainer);
+
+/* Tables by class (train_classes.c) of the sets that are evaluated, where they are wanted; false after a message. */
+bool nnc_trainer_open_classes(Trainer *trainer);
+void nnc_trainer_close_classes(Trainer *trainer);
+/* Before a set is evaluated: its tables begin anew. */
+bool nnc_trainer_watch_classes(Trainer *trainer, int set);
+/* The member "tables" of an open JSON object. */
+void nnc_trainer_put_classes(const Trainer *trainer, FILE *file);
+/* At the end of a run: those of its last report. */
+void nnc_trainer_say_classes(const Trainer *trainer);
 
 /* What is kept beside the last checkpoint (train_keep.c): OUT/best.safetensors, OUT/kept/. */
 enum { NNC_KEPT_PATH = 4096 };

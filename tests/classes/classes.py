@@ -56,12 +56,10 @@ def write_npy(path, kind, shape, values):
         file.write(struct.pack(f"<{len(values)}{'f' if kind == '<f4' else 'i'}", *values))
 
 
-def make_program(name, loss, scores_type, label_type, extra="", keys="seed = 0"):
+def make_program(name, loss, scores_type, label_type, extra="", keys="seed = 0", sets=("train", "test")):
     with open(f"{name}.net", "w") as file:
-        file.write(f"""const batch = 10
-data train {{ s, y = npy("{name}.s.npy", "{name}.y.npy") }}
-data test {{ s, y = npy("{name}.s.npy", "{name}.y.npy") }}
-input s : f32{scores_type}
+        file.write("const batch = 10\n" + "".join(f'data {one} {{ s, y = npy("{name}.s.npy", "{name}.y.npy") }}\n'
+                                                  for one in sets) + f"""input s : f32{scores_type}
 input y : {label_type}
 param w = 1.0
 z = s * w
@@ -181,6 +179,68 @@ def compare_calibration(name, found, scores, labels):
     check(f"{name}: their distance", close(found["calibration"]["distance"], distance), f"{found['calibration']} {distance}")
 
 
+def log_of(folder):
+    with open(f"{folder}/log.jsonl") as file:
+        return [json.loads(line) for line in file]
+
+
+def check_training(flags):
+    """The same tables of every report of a run, in its log; those of the last one on the screen."""
+    scores, labels = draw("three")
+    wanted = expected_of(scores, labels)
+    child = run("./three", "-o", "logged", "-e", "3", *flags)
+    lines = log_of("logged")
+    check("training: status and reports", child.returncode == 0 and len(lines) == 3, child.stderr)
+    for number, line in enumerate(lines):
+        check(f"training: the sets of report {number}", list(line["tables"]) == ["test"], line)
+        table = line["tables"]["test"]
+        compare(f"training: report {number}", table, wanted)
+        compare_calibration(f"training: report {number}", table, scores, labels)
+        check(f"training: the counts of report {number}", table["examples"] == table["counted"] == EXAMPLES, table)
+    first = wanted["per_class"][1]
+    check("training: the screen", child.stderr.count("true class, and what it was taken for") == 1 and
+          "classes of test at step 30:" in child.stderr and
+          re.search(rf"^1 +{first['precision']:.4f} +{first['recall']:.4f} +{first['f1']:.4f} ", child.stderr, re.M),
+          child.stderr)
+    check("training: standard output", child.stdout == "", child.stdout)
+    child = run("./three", "-o", "quiet", "-e", "1", "--quiet", "--per-class")
+    check("training: quiet", child.returncode == 0 and child.stderr == "", child.stderr)
+    table = log_of("quiet")[0]["tables"]["test"]
+    check("training: what is not asked for", "confusion" not in table and "calibration" not in table and
+          "wrong" not in table and len(table["per_class"]) == 3, table)
+    check("training: no tables", "tables" not in log_of("three.run")[-1])
+
+    # A resumed run goes on with them; flags that are given are added.
+    child = run("./three", "-o", "quiet", "-e", "2", "--resume")
+    table = log_of("quiet")[1]["tables"]["test"]
+    check("training: resumed", child.returncode == 0 and "goes on with --per-class, as" in child.stderr and
+          "confusion" not in table, child.stderr)
+    compare_scores = [one["f1"] for one in wanted["per_class"]]
+    check("training: the resumed table", all(close(one["f1"], f1) for one, f1 in zip(table["per_class"], compare_scores)), table)
+    child = run("./three", "-o", "quiet", "-e", "3", "--resume", "--confusion", "--wrong", "2")
+    table = log_of("quiet")[2]["tables"]["test"]
+    check("training: added", "goes on with --per-class, as" in child.stderr and table["confusion"] == wanted["confusion"] and
+          "per_class" in table and len(table["wrong"]) == 2, child.stderr)
+    child = run("./three", "-o", "quiet", "-e", "4", "--resume", "--wrong", "3")
+    table = log_of("quiet")[3]["tables"]["test"]
+    check("training: replaced", "goes on with --confusion --per-class, as" in child.stderr and len(table["wrong"]) == 3,
+          child.stderr)
+    child = run("./three", "-o", "quiet", "-e", "5", "--resume", "--calibration")
+    check("training: all of them", "goes on with --confusion --per-class --wrong 3, as" in child.stderr and
+          "calibration" in log_of("quiet")[4]["tables"]["test"], child.stderr)
+    child = run("./three", "sweep", "--seed", "0,1", "-o", "swept", "-e", "1", "--confusion")
+    found = [log_of(f"swept/seed={seed}")[0]["tables"]["test"]["confusion"] for seed in (0, 1)]
+    check("training: a sweep", child.returncode == 0 and found == [wanted["confusion"]] * 2, child.stderr)
+
+    child = run("./none", "-o", "refused", "--confusion")
+    check("training: no classes", child.returncode == 1 and "does not say which scores rate the classes" in child.stderr and
+          not os.path.exists("refused"), child.stderr)
+    write_data("alone", scores, labels)
+    make_program("alone", "cross_entropy(z, y)", "[batch, 3]", "i32[batch]", sets=["train"])
+    child = run("./alone", "-o", "refused", "--confusion")
+    check("training: no set", child.returncode == 1 and "alone.net has none: no data but train" in child.stderr, child.stderr)
+
+
 def main():
     with open(expected_path) as file:
         from_sklearn = json.load(file)
@@ -260,8 +320,9 @@ def main():
     make_program("none", "mean(z ^ 2) + mean(f32(y))", "[batch, 3]", "i32[batch]")
     child = run("./none", "eval", "--per-class")
     check("no classes", child.returncode == 1 and "does not say which scores rate the classes" in child.stderr, child.stderr)
-    child = run("./own", "--confusion")
-    check("a flag of eval alone", child.returncode == 2 and "is no flag of train" in child.stderr, child.stderr)
+    child = run("./own", "predict", "--confusion")
+    check("no flag of predict", child.returncode == 2 and "is no flag of predict" in child.stderr, child.stderr)
+    check_training(flags)
 
     # A class for each word: a row of labels each. Lists of metrics are a line of the table each, and no part of the progress.
     write_data("words", scores[:99], labels[:99])

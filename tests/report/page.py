@@ -130,7 +130,7 @@ def check_pictures(page):
 def check_values(page, lines):
     table = next(t for caption, t in tables(page).items() if "reports" in caption)
     names, shown = table[0], table[1:]
-    wanted = [dict(event_file.numbers(line)) for line in lines]
+    wanted = [{name: number for name, number in event_file.numbers(line) if not name.startswith("tables/")} for line in lines]
     assert set(names) == {name for line in wanted for name in line}, names
     by_step = {f"{line['step']:.9g}": line for line in wanted}
     assert len(shown) == len(wanted) or 60 <= len(shown) <= 130, len(shown)

@@ -72,6 +72,22 @@ done
 expect "a prediction" "$(./made predict --quiet --out one --best | head -1 | grep -o '"species_guess":"[^"]*"' | cut -d'"' -f4)" \
   "$(python3 -c 'import html,re; print(html.unescape(re.search("species_guess: <b>(.*?)</b>", open("one/report.html").read())[1]))')"
 
+# Tables by class in the log: those of eval, no columns of the page, numbers for TensorBoard.
+check "tables by class" ./made --quiet --out classed --tensorboard classed/tb --confusion --per-class --calibration --wrong 3
+read_back "tables by class" classed/tb classed/log.jsonl
+./made eval val --out classed --json --confusion --per-class --calibration --wrong 3 > classed/eval.json
+check "tables by class are those of eval" python3 - <<'TABLES'
+import json
+last = json.loads(open("classed/log.jsonl").read().splitlines()[-1])
+found, told = last["tables"]["val"], json.load(open("classed/eval.json"))
+assert len(found) == 11 and found["confusion"] and len(found["wrong"]) == 3, found
+assert all(told[name] == value for name, value in found.items()), (found, told)
+assert told["step"] == last["step"]
+TABLES
+if strings classed/tb/events* | grep -q 'tables/val/mean/f1'; then ok; else fail "their means are events"; fi
+page "tables by class" --out classed
+tells "tables by class" classed/report.html classed/log.jsonl
+
 odd='<i>"&'"'"
 cp -r one "$odd"
 page "a folder with an odd name" --out "$odd"
