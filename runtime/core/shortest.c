@@ -1,8 +1,8 @@
 /* Shortest decimals: see shortest.h.
  *
- * A decimal reads back as a float if it is nearer to it than half the distance to the next one. That is computed in double
- * for most floats, scaled so that nine digits are a whole number. Where it is too close to tell, and for all doubles,
- * the C library decides. */
+ * A decimal reads back as a float if it is nearer to it than half the distance to the next one. That is computed in
+ * double, scaled so that nine digits are a whole number. Where it is too close to tell, for subnormal floats and for all
+ * doubles the C library decides. Digits are made eight at a time, in the bytes of one integer. */
 #include "core/shortest.h"
 
 #include <math.h>
@@ -12,13 +12,16 @@
 #include <string.h>
 
 enum { LEAST_DIGITS = 6, MOST_DIGITS = 9 };
-#define UNSURE 1e-5 /* of a scaled number; it is below 1e9, so its error is below 1e-6 */
+/* Of a scaled number; it is below 1e9 and rounded twice, so its error is below 1e-6. */
+#define UNSURE 1e-5
 
-/* digits[0].digits[1]... times ten to `exponent` */
+/* digits / 10^8, times ten to `exponent`: nine digits, of which the first `count` tell the number. */
 typedef struct Decimal {
-  uint32_t digits;
+  int64_t digits;
   int count, exponent;
 } Decimal;
+static const int64_t units[] = {1, 10, 100,
+                                1000}; /* of the last of these, by how many others there are */
 
 /* ---- by the C library ------------------------------------------------------------------------ */
 
@@ -37,80 +40,105 @@ static int find_exactly(char *text, double value, bool is_double) {
 
 /* ---- floats ---------------------------------------------------------------------------------- */
 
-/* All of them are exact. */
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+/* The first 22 are exact, the others as near as a double is. */
+static const double powers_of_ten[] = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
+    1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 1e39, 1e40, 1e41, 1e42, 1e43, 1e44, 1e45, 1e46};
 
-static double scale(double value, int exponent) {
-  return exponent < 0 ? value / powers_of_ten[-exponent] : value * powers_of_ten[exponent];
+static double scale(double value, int power) {
+  return power < 0 ? value / powers_of_ten[-power] : value * powers_of_ten[power];
 }
 
 /* The shortest of a scaled number that reads back within this distance on both sides, and on one within a second one that
- * is not smaller; false where it is not sure. */
+ * is not smaller; false where it is not sure. Nine digits always read back, and where some do, so do more. */
 static bool find_digits(double scaled, double distance, double other, Decimal *decimal) {
   static const double shares[] = {1e-3, 1e-2, 1e-1, 1}; /* they need not be exact: the error is */
-  for (int count = LEAST_DIGITS; count <= MOST_DIGITS; count++) {
-    double unit = powers_of_ten[MOST_DIGITS - count];
-    decimal->digits = (uint32_t)(int64_t)(scaled * shares[count - LEAST_DIGITS] + 0.5);
+  for (int count = MOST_DIGITS; count >= LEAST_DIGITS; count--) {
+    int64_t unit = units[MOST_DIGITS - count];
+    int64_t digits = (int64_t)(scaled * shares[count - LEAST_DIGITS] + 0.5) * unit;
+    double error = fabs((double)digits - scaled);
+    if (error > other + UNSURE) break;
+    if (error > distance - UNSURE || fabs(error - (double)unit / 2) < UNSURE) return false;
+    decimal->digits = digits;
     decimal->count = count;
-    double error = fabs((double)(int64_t)decimal->digits * unit - scaled);
-    if (fabs(error - unit / 2) < UNSURE) return false;
-    if (error < distance - UNSURE) return true;
-    if (error < other + UNSURE) return false;
   }
-  return false;
+  return true;
 }
 
-/* As %g with so many digits has it: without zeros at the end. */
+/* Of a number below 10^8, a byte each, the first in the least: halves of four digits, then pairs, then digits side by side. */
+static uint64_t eight_digits(uint32_t number) {
+  uint64_t halves = number / 10000 | (uint64_t)(number % 10000) << 32;
+  uint64_t hundreds = (halves * 10486 >> 20) & 0x7f0000007f;
+  uint64_t pairs = hundreds | (halves - 100 * hundreds) << 16;
+  uint64_t tens = (pairs * 103 >> 10) & 0xf000f000f000f;
+  return tens | (pairs - 10 * tens) << 8;
+}
+
+/* Of two digits: these are floats. */
+static char *put_exponent(char *at, int exponent) {
+  int size = abs(exponent);
+  *at++ = 'e', *at++ = exponent < 0 ? '-' : '+';
+  *at++ = (char)('0' + size / 10), *at++ = (char)('0' + size % 10);
+  return at;
+}
+
+/* As %g with so many digits has it: without zeros at the end. More is written than counts: there is room. */
 static int put_decimal(char *text, bool is_negative, Decimal decimal) {
-  char digits[MOST_DIGITS + 1], *at = text;
-  if (decimal.digits >= powers_of_ten[decimal.count]) decimal.digits /= 10, decimal.exponent++;
-  bool has_exponent = decimal.exponent < -4 || decimal.exponent >= decimal.count;
-  int point = has_exponent ? 1 : decimal.exponent + 1; /* digits before it */
-  for (int i = decimal.count; i-- > 0; decimal.digits /= 10)
-    digits[i] = (char)('0' + decimal.digits % 10);
-  while (decimal.count > 1 && digits[decimal.count - 1] == '0') decimal.count--;
+  if (decimal.digits >= 1000000000) decimal.digits /= 10, decimal.exponent++;
+  char digits[16] = {(char)('0' + decimal.digits / 100000000)}, *at = text;
+  uint64_t rest = eight_digits((uint32_t)(decimal.digits % 100000000));
+  int length = rest ? MOST_DIGITS - __builtin_clzll(rest) / 8 : 1; /* without zeros at the end */
+  rest += 0x3030303030303030;
+  memcpy(digits + 1, &rest, sizeof rest);
+  int whole = decimal.exponent + 1; /* digits before the point */
   if (is_negative) *at++ = '-';
-  if (point <= 0) {
-    *at++ = '0', *at++ = '.';
-    for (; point < 0; point++) *at++ = '0';
-    point = -1; /* it is there */
-  }
-  for (int i = 0; i < decimal.count || i < point; i++) {
-    if (i == point) *at++ = '.';
-    *at++ = i < decimal.count ? digits[i] : '0';
-  }
-  if (has_exponent) { /* of two digits: these are floats */
-    int size = abs(decimal.exponent);
-    *at++ = 'e', *at++ = decimal.exponent < 0 ? '-' : '+';
-    *at++ = (char)('0' + size / 10), *at++ = (char)('0' + size % 10);
+  if (decimal.exponent < -4 || decimal.exponent >= decimal.count) {
+    *at++ = digits[0];
+    at[0] = '.';
+    memcpy(at + 1, digits + 1, sizeof rest);
+    at = put_exponent(length > 1 ? at + length : at, decimal.exponent);
+  } else if (whole <= 0) {
+    memcpy(at, "0.0000", 6);
+    memcpy(at + 2 - whole, digits, sizeof digits);
+    at += 2 - whole + length;
+  } else {
+    memcpy(at, digits, sizeof digits);
+    at[whole] = '.';
+    memcpy(at + whole + 1, digits + whole, 8);
+    at += length > whole ? length + 1 : whole;
   }
   *at = '\0';
   return (int)(at - text);
 }
 
-static float float_of(uint32_t bits) {
-  float value;
+/* 2^(exponent - 127): `exponent` as a float has it. */
+static double power_of_two(int exponent) {
+  uint64_t bits = (uint64_t)(exponent + 1023 - 127) << 52;
+  double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
 /* 0: it is not sure. The number below a power of two is half as far as the one above. */
 static int find_float(char *text, float value) {
-  float size = fabsf(value);
-  uint32_t bits, exponent_bits;
-  memcpy(&bits, &size, sizeof bits);
-  exponent_bits = bits >> 23;
-  if (!(size >= 1e-13F && size < 1e9F)) return 0;
-  Decimal decimal = {.exponent = (((int)exponent_bits - 127) * 1233) >> 12}; /* times log10(2) */
-  if (scale(1, decimal.exponent + 1) <= size) decimal.exponent++;
+  double size = fabs((double)value);
+  float positive = (float)size;
+  uint32_t bits;
+  memcpy(&bits, &positive, sizeof bits);
+  int exponent = (int)(bits >> 23);
+  if (size == 0) return put_decimal(text, signbit(value), (Decimal){0, LEAST_DIGITS, 0});
+  if (exponent == 0) return 0;                                     /* what is subnormal */
+  Decimal decimal = {.exponent = ((exponent - 127) * 1233) >> 12}; /* times log10(2) */
   int power = MOST_DIGITS - 1 - decimal.exponent;
-  double distance = scale(float_of((exponent_bits - 24) << 23), power);
+  double scaled = scale(size, power);
+  if (scaled >= powers_of_ten[MOST_DIGITS]) {
+    scaled = scale(size, --power);
+    decimal.exponent++;
+  }
+  double distance = scale(power_of_two(exponent - 24), power);
   double below = (bits & 0x7fffff) == 0 ? distance / 2 : distance; /* of a power of two */
-  return find_digits(scale(size, power), below, distance, &decimal)
-             ? put_decimal(text, value < 0, decimal)
-             : 0;
+  return find_digits(scaled, below, distance, &decimal) ? put_decimal(text, value < 0, decimal) : 0;
 }
 
 int nnc_shortest(char text[NNC_SHORTEST_TEXT], double value, bool is_double) {

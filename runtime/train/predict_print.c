@@ -11,17 +11,41 @@
 #include "core/json.h"
 #include "core/number.h"
 #include "core/shortest.h"
+#include "os/buffer.h"
 #include "os/message.h"
 #include "os/printable.h"
 
 /* --- Elements ------------------------------------------------------------------------------- */
 
+/* Its length. */
+static size_t write_float(char text[NNC_SHORTEST_TEXT], double value, bool is_double,
+                          bool as_json) {
+  static const char *const names[2][3] = {{"nan", "inf", "-inf"},
+                                          {"\"NaN\"", "\"Infinity\"", "\"-Infinity\""}};
+  if (isfinite(value)) return (size_t)nnc_shortest(text, value, is_double);
+  strcpy(text, names[as_json][isnan(value) ? 0 : value > 0 ? 1 : 2]);
+  return strlen(text);
+}
+
 static void put_float(double value, bool is_double, bool as_json) {
   char text[NNC_SHORTEST_TEXT];
-  if (isfinite(value)) {
-    fwrite_unlocked(text, 1, (size_t)nnc_shortest(text, value, is_double), stdout);
-  } else if (as_json) nnc_json_put_number(stdout, value);
-  else fputs_unlocked(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
+  fwrite_unlocked(text, 1, write_float(text, value, is_double, as_json), stdout);
+}
+
+/* With a comma after each but the last; so many at a time that they fit on the stack. */
+static void put_floats(const nnc_predict_column *column, int64_t first, int64_t count,
+                       bool as_json) {
+  char text[NNC_BUFFER(1 << 11, NNC_SHORTEST_TEXT + 1)], *at = text;
+  for (int64_t i = 0; i < count; i++) {
+    if (text + sizeof text - at < NNC_SHORTEST_TEXT + 1) {
+      fwrite_unlocked(text, 1, (size_t)(at - text), stdout);
+      at = text;
+    }
+    at += write_float(at, nnc_number_get(column->dtype, column->data, first + i),
+                      column->dtype == NNC_F64, as_json);
+    if (i + 1 < count) *at++ = ',';
+  }
+  fwrite_unlocked(text, 1, (size_t)(at - text), stdout);
 }
 
 static void put_integer(int64_t value) {
@@ -75,8 +99,13 @@ static void put_nested(const nnc_predict_column *column, int axis, int64_t *elem
     put_element(column, (*element)++, true);
     return;
   }
+  bool is_row = axis + 1 == column->rank && nnc_dtype_is_float(column->dtype);
   putchar_unlocked('[');
-  for (int64_t i = 0; i < column->dim[axis]; i++) {
+  if (is_row) {
+    put_floats(column, *element, column->dim[axis], true);
+    *element += column->dim[axis];
+  }
+  for (int64_t i = 0; !is_row && i < column->dim[axis]; i++) {
     if (i) putchar_unlocked(',');
     put_nested(column, axis + 1, element);
   }
@@ -198,6 +227,12 @@ static void print_csv(const nnc_predict_print *print, int count, const nnc_predi
       if (!is_first) putchar_unlocked(',');
       is_first = false;
       put_top(column, first, false);
+      continue;
+    }
+    if (nnc_dtype_is_float(column->dtype) && column->elements > 0) {
+      if (!is_first) putchar_unlocked(',');
+      is_first = false;
+      put_floats(column, first, column->elements, false);
       continue;
     }
     for (int64_t k = 0; k < column->elements; k++) {
