@@ -123,7 +123,7 @@ static const Option options_table[] = {
      "time groups of steps that follow each other as in training, without a wait after each"},
     {"data-only", 0, KIND_FLAG, FIELD(data_only), NNC_BENCH, 0, "",
      "time the loading of training's minibatches alone, by the kinds of work"},
-    {"predict", 0, KIND_FLAG, FIELD(predict), NNC_BENCH, 0, "",
+    {"predict", 0, KIND_FLAG, FIELD(predict), TIMES, 0, "",
      "time predictions of one example instead of training steps"},
     {"cache", 0, KIND_TEXT, FIELD(cache), TRAINS | NNC_EVAL | TIMES, 0, "SIZE",
      "keep so many bytes of decoded files (SIZE,encoded: undecoded; SIZE,in=FILE: in a file)"},

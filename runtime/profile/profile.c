@@ -1,4 +1,4 @@
-/* The profile command: where the time of a training step goes.
+/* The profile command: where the time of a training step goes, or with --predict that of a prediction.
  *
  * Steps with marks and steps without alternate, so that what measuring costs is measured too.
  * Of the marked steps the middle half by duration counts: on a busy machine a few steps take far
@@ -51,8 +51,9 @@ static bool make_rows(nnc_profile *profile) {
       [NNC_ROW_START] = {.class_name = "start", .name = "workers begin"},
       [NNC_ROW_JOIN] = {.class_name = "barrier", .name = "workers end"}};
   const nnc_model *model = profile->session->model;
+  const nnc_entry *last = profile->trial.last;
   double earlier = (double)(profile->trial.runs - 1);
-  int count = NNC_ROW_OWN_COUNT + model->train.step_count + model->accumulate.step_count;
+  int count = NNC_ROW_OWN_COUNT + last->step_count + model->accumulate.step_count;
   profile->rows = calloc((size_t)count, sizeof *profile->rows);
   if (!profile->rows) {
     nnc_error("cannot allocate %d rows", count);
@@ -67,7 +68,7 @@ static bool make_rows(nnc_profile *profile) {
   profile->row_count = profile->first_row[0] = NNC_ROW_OWN_COUNT;
   if (earlier > 0) add_rows(profile, &model->accumulate, "accumulate", earlier);
   profile->first_row[1] = profile->row_count;
-  add_rows(profile, &model->train, "train", 1);
+  add_rows(profile, last, last == &model->train ? "train" : "predict", 1);
   return true;
 }
 
@@ -99,8 +100,8 @@ static bool take_trace(nnc_profile *profile) {
 
 static bool take_times(nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
-  int most = model->train.step_count > model->accumulate.step_count ? model->train.step_count
-                                                                    : model->accumulate.step_count;
+  int last = profile->trial.last->step_count, earlier = model->accumulate.step_count;
+  int most = last > earlier ? last : earlier;
   profile->stride = ((int64_t)most + 1 + MARKS_A_LINE - 1) / MARKS_A_LINE * MARKS_A_LINE;
   profile->times = take(profile->steps, profile->row_count, sizeof *profile->times);
   profile->marked = take(profile->steps, 1, sizeof *profile->marked);

@@ -54,7 +54,7 @@ static void put_table(const char *name, const nnc_profile_table *table, bool is_
 static double product_flops(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
   double earlier = (double)(profile->trial.runs - 1);
-  return earlier * model->accumulate.product_flops + model->train.product_flops;
+  return earlier * model->accumulate.product_flops + profile->trial.last->product_flops;
 }
 
 void nnc_profile_print_json(const nnc_profile *profile) {
@@ -63,7 +63,7 @@ void nnc_profile_print_json(const nnc_profile *profile) {
   nnc_json_put_string(stdout, model->name);
   put_member("isa", model->isa);
   nnc_device_json(stdout, model, (int)profile->session->options->device);
-  put_number("batch", (double)(model->train.batch * profile->trial.runs));
+  put_number("batch", (double)(profile->trial.last->batch * profile->trial.runs));
   put_number("threads", profile->session->threads);
   put_number("steps", (double)profile->steps);
   put_number("counted_steps", (double)profile->counted);

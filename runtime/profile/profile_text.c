@@ -97,16 +97,18 @@ static void print_table(const nnc_profile_table *table, const char *title, int s
 
 static void print_head(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
+  const nnc_entry *last = profile->trial.last;
+  int64_t examples = last->batch * profile->trial.runs;
   int threads = nnc_device_workers(profile->session->device);
-  printf("%s: a training step of %lld examples, %d worker%s, %s; means over the middle half of "
+  printf("%s: a %s of %lld example%s, %d worker%s, %s; means over the middle half of "
          "%lld steps.\n",
-         model->file, (long long)(model->train.batch * profile->trial.runs), threads,
-         threads == 1 ? "" : "s", profile->trial.loader ? "the data" : "synthetic inputs",
-         (long long)profile->steps);
+         model->file, last == &model->train ? "training step" : "prediction", (long long)examples,
+         examples == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+         profile->trial.loader ? "the data" : "synthetic inputs", (long long)profile->steps);
   char device[NNC_MESSAGE];
   if (nnc_device_describe(model, (int)profile->session->options->device, device))
     printf("It %s.\n", nnc_printable(device));
-  double marks = (double)model->train.step_count + 1;
+  double marks = (double)last->step_count + 1;
   if (profile->trial.runs > 1)
     marks += (double)(profile->trial.runs - 1) * ((double)model->accumulate.step_count + 1);
   double step = profile->instances.total.seconds;

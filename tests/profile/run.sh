@@ -38,6 +38,9 @@ profile mnist --steps 3 --threads 1
 profile mnist --steps 4 --threads 3
 profile iris --steps 200
 profile mnist_cnn --steps 4
+profile mnist_cnn --predict --steps 20
+check_status "a prediction's steps are of one example" 0 '"batch":1,.*"entry":"predict"' cat "$work/mnist_cnn.json"
+check_status "a prediction, as text" 0 'a prediction of 1 example, ' "$work/mnist_cnn" profile --predict --steps 3
 close_to_unmeasured mnist --steps 20
 close_to_unmeasured iris --steps 4000 --threads 1 # two microseconds a step: the marks' time shows
 
