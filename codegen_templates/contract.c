@@ -2,7 +2,7 @@
  *
  * A task goes over its columns in panels as wide as the register tile (nnc_gemm.h).  A panel of B is read
  * in place where its rows are whole vectors in memory, else, or where that is faster, from a packed copy in
- * the worker's block, which following tasks with the same columns use again. Tiles go through the epilogue one
+ * the worker's block, which following tasks with the same columns use again, or in memory that is kept. Tiles go through the epilogue one
  * by one, or a whole panel at a time where the result is contiguous along the tile's rows. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
@@ -21,13 +21,14 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @WINDOWS@
   @KEYS@
   @PACKED@
+  @FILL@
   NNC_TASKS(worker, TASKS, task) {
     @BATCH@
     @WINDOW_DEPTH@
     const int64_t m_first = task % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);
     const int64_t n_first = task / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N);
     const @A_TYPE@ *const left = @LEFT@;
-    const @B_TYPE@ *const right = @RIGHT@;
+    @RIGHT@
     @RESULT@
     for (int64_t k = 0; k == 0 || k < @WHOLE@; k += KB) {
       const int64_t depth = nnc_least(KB, @WHOLE@ - k);

@@ -1,7 +1,7 @@
 /* A convolution of 3 x 3 taps, or its adjoint in the input, by Winograd's minimal filtering (nnc_winograd.h).
  *
  * A task takes some rows of tiles of an image, or several small images: their places are transformed, then 16
- * products with the transformed weights, which each worker makes once, go through the register tile, a panel of
+ * products with the transformed weights, which each worker makes once or which are kept, go through the register tile, a panel of
  * channels after the other, and what they give becomes two lines of the result for each row of tiles. */
 /* Channels [channel, channel + channels) of a line of the result: row[p * width + c]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
@@ -25,16 +25,15 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, LAST < MR && COUNT < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, 0);
-  float *const packed = (float *)worker->scratch;                /* [PANELS][16][C][WIDTH] */
-  float *const source = packed + (int64_t)PANELS * 16 * C * WIDTH; /* [16][COUNT][ROW] */
+  float *const packed = @PACKED_PLACE@;                          /* [PANELS][16][C][WIDTH] */
+  float *const source = @SOURCE_PLACE@; /* [16][COUNT][ROW] */
   float *const sums = source + (int64_t)16 * COUNT * ROW;        /* [16][COUNT][WIDTH] */
   float *const lines = sums + (int64_t)16 * COUNT * WIDTH;       /* [2][2 * TILE_COLUMNS][WIDTH] */
-  bool is_packed = false;
+  @IS_PACKED@
   @KEYS@
+  @FILL@
   NNC_TASKS(worker, TASKS, task) {
-    if (!is_packed)
-      nnc_winograd_pack(&(nnc_winograd_weights){@W@, @COLUMN@, @DEPTH@, @TAP@, @IS_TURNED@, K, C, WIDTH, packed});
-    is_packed = true;
+    @PACK@
     const int64_t image = task / BLOCKS * IMAGES, images = nnc_least(IMAGES, N - image);
     const int64_t first = task % BLOCKS * ROWS, rows = nnc_least(ROWS, TILE_ROWS - first);
     const int64_t count = images * rows * TILE_COLUMNS;

@@ -62,6 +62,28 @@ static bool is_costly(const Program *program) {
          entries[ENTRY_PREDICT_BATCH].activation_bytes > others;
 }
 
+/* What single examples are computed by keeps weights where training needs as much memory anyway; a program that
+ * does not train always keeps them. */
+static bool keeps_too_much(const Program *program) {
+  const ProgramEntry *entries = program->entries;
+  int64_t kept = 0, others = 0;
+  for (int i = 0; i < ENTRY_COUNT; i++) {
+    bool keeps = i == ENTRY_EVAL_ONE || i == ENTRY_PREDICT || i == ENTRY_GENERATE;
+    int64_t *most = keeps ? &kept : &others;
+    if (entries[i].present && entries[i].activation_bytes > *most)
+      *most = entries[i].activation_bytes;
+  }
+  return entries[ENTRY_TRAIN].present && kept > others;
+}
+
+/* Leaves out what costs too much memory; false: there is nothing. */
+static bool make_cheaper(Module *module, const Program *program, ProgramOptions *lowering) {
+  bool batches = is_costly(program), keeps = lowering->keeps_weights && keeps_too_much(program);
+  if (batches) module->entries[ENTRY_PREDICT_BATCH] = NULL;
+  if (keeps) lowering->keeps_weights = false;
+  return batches || keeps;
+}
+
 /* The module from its elaboration to the executable, or to what is asked for instead. */
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
@@ -78,24 +100,25 @@ static int compile_module(Compilation *compilation, Module *module) {
 
   MemoryRequest request = {.limit = options->memory_limit,
                            .threads = options->threads,
-                           .lowering = {.target = options->target, .level = options->passes.level},
+                           .lowering = {.target = options->target,
+                                        .level = options->passes.level,
+                                        .keeps_weights = options->memory_limit == 0},
                            .verbose = options->toolchain.verbose};
   MemoryFit fit;
-  /* What must be small predicts one by one. */
+  /* What must be small predicts one by one, and packs weights anew each time. */
   if (request.limit > 0) module->entries[ENTRY_PREDICT_BATCH] = NULL;
   if (!memory_fit(arena, module, diagnostics, &request, &fit)) return EXIT_MISTAKES;
   if (is_module_wanted) return write_module(compilation, module);
 
-  /* What is dumped is dumped once: whether predictions by batches cost too much is tried before. */
-  if (options->stages.dump_after && is_costly(program_create(arena, module, &fit.lowering)))
-    module->entries[ENTRY_PREDICT_BATCH] = NULL;
+  /* What is dumped is dumped once: what costs too much is tried before. */
+  while (options->stages.dump_after &&
+         make_cheaper(module, program_create(arena, module, &fit.lowering), &fit.lowering))
+    continue;
   fit.lowering.runner = &options->stages;
   fit.lowering.diagnostics = diagnostics;
   const Program *program = program_create(arena, module, &fit.lowering);
-  if (is_costly(program)) {
-    module->entries[ENTRY_PREDICT_BATCH] = NULL;
+  while (make_cheaper(module, program, &fit.lowering))
     program = program_create(arena, module, &fit.lowering);
-  }
   return options->stages.dump_after ? 0 : write_result(compilation, program, &fit);
 }
 

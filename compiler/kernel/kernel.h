@@ -150,9 +150,12 @@ typedef struct Kernel {
 #include "kernel/kernels.def" /* those of its kind; the others are zero */
   int epilogue_count;         /* template kernels: one store at least */
   Store *epilogue;
-  bool is_serial;      /* one worker does all of it (block.h): cut for its caches alone */
-  bool is_x3;          /* products of f32 as three of bf16 (kernel_split_products) */
-  bool is_tf32;        /* products of f32 (kernel_allow_tf32): operands may be rounded to tf32 */
+  bool is_serial; /* one worker does all of it (block.h): cut for its caches alone */
+  bool is_x3;     /* products of f32 as three of bf16 (kernel_split_products) */
+  bool is_tf32;   /* products of f32 (kernel_allow_tf32): operands may be rounded to tf32 */
+  bool
+      keeps_weights; /* a template reads operand 1 from a copy in its own order, which stays from run to run
+                        * (Step.kept): the operand is read only to make that */
   DType accumulate;    /* F32 or F64: of contractions and of reductions of floats; those of
                                  * integers are in i64 */
   const char *comment; /* the expression and its place: "relu(x @ w + b), mnist.net:14" */

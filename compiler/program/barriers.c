@@ -109,6 +109,7 @@ static void note_step(const Placer *placer, const Step *step) {
 
 static void add_barrier(Placer *placer, const char *reason) {
   Step barrier = {.kind = STEP_BARRIER,
+                  .kept = -1,
                   .kernel = -1,
                   .loop = -1,
                   .scan = placer->scan,

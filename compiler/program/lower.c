@@ -67,9 +67,12 @@ static const Graph *entry_graph(const Module *module, int entry) {
   return is_host ? NULL : module->entries[entry];
 }
 
+static bool is_single(EntryKind entry) {
+  return entry == ENTRY_EVAL_ONE || entry == ENTRY_PREDICT || entry == ENTRY_GENERATE;
+}
+
 static int64_t entry_batch(const Module *module, EntryKind entry) {
-  bool is_single = entry == ENTRY_EVAL_ONE || entry == ENTRY_PREDICT || entry == ENTRY_GENERATE;
-  return is_single ? 1 : module->run.batch;
+  return is_single(entry) ? 1 : module->run.batch;
 }
 
 static void add_costs(ProgramEntry *entry) {
@@ -91,6 +94,8 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .graph = program->module->entries[kind],
                        .entry = kind,
                        .level = options->level,
+                       .keeps_weights =
+                           options->keeps_weights && options->level > 0 && is_single(kind),
                        .scan = -1,
                        .rounds = 1,
                        .stages = stages,

@@ -85,6 +85,7 @@ typedef struct Lowering {
   VEC(Group *) groups;
   VEC(Launch) launches;
   VEC(int) order;        /* launch numbers */
+  bool keeps_weights;    /* from run to run, packed for the kernels */
   int64_t blocks;        /* of the batch, in task loops; 0: there are none */
   bool is_eager;         /* task loops wherever they are possible */
   int scan;              /* of a body: the number of its scan loop; -1: the entry itself */

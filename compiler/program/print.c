@@ -3,7 +3,7 @@
 
 static const char *const kind_name[] = {
     [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input",   [BUFFER_ACTIVATION] = "activation",
-    [BUFFER_RESULT] = "result",     [BUFFER_WORKER] = "worker",
+    [BUFFER_RESULT] = "result",     [BUFFER_WORKER] = "worker", [BUFFER_KEPT] = "kept",
 };
 
 static void print_buffer(Text *text, const Buffer *buffer) {
@@ -43,6 +43,7 @@ static void print_step(Text *text, const Program *program, int number, const Ste
   for (int i = 0; i < step->scalar_count; i++)
     text_printf(text, ", %s", program->scalar_names.items[step->scalars[i]]);
   text_printf(text, ") x %lld  %s, %s", (long long)step->task_count, step->class_name, step->path);
+  if (step->kept >= 0) text_printf(text, ", keeps #%d", step->kept);
   if (step->loop >= 0) text_printf(text, ", in loop %d", step->loop);
   if (step->scan >= 0) text_printf(text, ", in scan %d", step->scan);
   text_add_char(text, '\n');

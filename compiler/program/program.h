@@ -29,7 +29,8 @@ typedef enum BufferKind {
   BUFFER_INPUT,      /* filled by the host before a run */
   BUFFER_ACTIVATION, /* lives between its first and last step */
   BUFFER_RESULT,     /* accumulators and predictions: read by the host after a run */
-  BUFFER_WORKER      /* an activation of one block of a task loop, in the worker's block */
+  BUFFER_WORKER,     /* an activation of one block of a task loop, in the worker's block */
+  BUFFER_KEPT /* weights in a kernel's own order, from run to run of the entry: nothing else of it has the memory */
 } BufferKind;
 
 typedef struct Buffer {
@@ -59,6 +60,7 @@ typedef struct Step {
   int kernel; /* index into Program.kernels */
   int operand_count;
   int *operands; /* buffer ids, in the kernel's operand order */
+  int kept;      /* buffer of the weights that the kernel keeps (Kernel.keeps_weights), or -1 */
   int scalar_count;
   int *scalars; /* numbers of host scalars in Program.scalar_names */
   int key_count;
@@ -128,8 +130,10 @@ typedef struct Program {
 
 typedef struct ProgramOptions {
   const Target *target;
-  int level;                     /* -O: 0 is one kernel a node */
-  bool without_loops;            /* no task loops: they may need more memory */
+  int level;          /* -O: 0 is one kernel a node */
+  bool without_loops; /* no task loops: they may need more memory */
+  bool
+      keeps_weights; /* what computes single examples keeps weights packed, where the target gains by it */
   const PipelineOptions *runner; /* which stage is dumped, times; NULL: none */
   Diagnostics *diagnostics;      /* told when a dump cannot be written; may be NULL without */
   int64_t blocks; /* for tests: task loops of so many blocks wherever they are possible; 0:

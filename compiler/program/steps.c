@@ -288,6 +288,36 @@ static void extend_loop(ProgramEntry *entry, int loop) {
   own->last_step = entry->steps.count;
 }
 
+/* Whether the buffer is a parameter, which the entry leaves as it is. */
+static bool is_constant(const Lowering *lowering, int buffer) {
+  const Program *program = lowering->program;
+  const Buffer *own = &program->buffers.items[buffer];
+  if (own->kind != BUFFER_VARIABLE || own->view_of >= 0) return false;
+  for (int i = 0; i < lowering->graph->outputs.count; i++)
+    if (lowering->graph->outputs.items[i].kind == OUTPUT_STORE &&
+        lowering->graph->outputs.items[i].name == own->name)
+      return false;
+  return program->module->variables.items[buffer].kind == VARIABLE_PARAM;
+}
+
+/* The buffer for weights that the kernel packs once and keeps; -1: it reads them where they are. */
+static int keep_weights(const Lowering *lowering, const Launch *launch, Kernel *kernel,
+                        const int *buffers) {
+  enum { WEIGHTS = 1 };
+  Program *program = lowering->program;
+  if (!lowering->keeps_weights || launch->loop >= 0 || lowering->scan >= 0 ||
+      kernel_template_operands(kernel) <= WEIGHTS || !is_constant(lowering, buffers[WEIGHTS]))
+    return -1;
+  kernel->keeps_weights = true;
+  int64_t bytes = target_kept_bytes(program->target, kernel);
+  kernel->keeps_weights = bytes > 0;
+  if (bytes == 0) return -1;
+  const Buffer *weights = &program->buffers.items[buffers[WEIGHTS]];
+  int kept = buffer_add(program, BUFFER_KEPT, weights->type, weights->name, lowering->entry);
+  program->buffers.items[kept].bytes = bytes;
+  return kept;
+}
+
 void launch_step_add(Lowering *lowering, const Launch *launch) {
   Program *program = lowering->program;
   ProgramEntry *entry = &program->entries[lowering->entry];
@@ -309,8 +339,10 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
   const Node *named = main_node(group);
+  int kept = keep_weights(lowering, launch, kernel, buffers);
   Step step = {
       .kind = STEP_LAUNCH,
+      .kept = kept,
       .kernel = kernel_share(lowering, group, kernel),
       .operand_count = kernel->operand_count,
       .operands =
@@ -339,6 +371,7 @@ void copy_step_add(Lowering *lowering, const Node *node, int from, int to) {
   Program *program = lowering->program;
   Step step = {.kind = STEP_COPY,
                .kernel = -1,
+               .kept = -1,
                .copy_from = from,
                .copy_to = to,
                .task_count = 1,

@@ -37,9 +37,10 @@ static const Field program_fields[] = {
     FIELD_LITERAL("\n"),
 };
 
-static const char *const buffer_words[] = {"variable", "input", "activation", "result", "worker"};
+static const char *const buffer_words[] = {"variable", "input",  "activation",
+                                           "result",   "worker", "kept"};
 static const Field buffer_fields[] = {
-    FIELD("buffer ", WORD, Buffer, kind, .most = BUFFER_WORKER + 1, .choices = buffer_words),
+    FIELD("buffer ", WORD, Buffer, kind, .most = BUFFER_KEPT + 1, .choices = buffer_words),
     FIELD(" ", TYPE, Buffer, type),
     FIELD(" ", STRING, Buffer, name),
     BYTES(" bytes ", Buffer, bytes),
@@ -86,6 +87,7 @@ static const Field launch_fields[] = {
           .count = offsetof(Step, operand_count)),
     FIELD(" blocks ", EACH, Step, block_bytes, .most = MAX_ELEMENTS,
           .count = offsetof(Step, operand_count)),
+    NUMBER(" kept ", Step, kept),
     FIELD(" scalars ", INTS, Step, scalars, .most = INT32_MAX - 1,
           .count = offsetof(Step, scalar_count)),
     {.words = " keys ",
@@ -255,6 +257,7 @@ static bool check_step(Reader *reader, Span start, const Program *program,
          check_numbers(reader, start, "buffer", step->operand_count, step->operands, buffers) &&
          check_numbers(reader, start, "scalar", step->scalar_count, step->scalars,
                        program->scalar_names.count) &&
+         check_number(reader, start, "buffer", step->kept, -1, buffers) &&
          check_number(reader, start, "loop", step->loop, -1, entry->loops.count) &&
          check_number(reader, start, "scan", step->scan, -1, entry->scans.count) &&
          check_number(reader, start, "buffer", step->copy_from, copied, buffers) &&
@@ -265,7 +268,7 @@ static bool read_steps(Reader *reader, const Program *program, ProgramEntry *ent
   while (reader_sees_word(reader, "launch") || reader_sees_word(reader, "barrier") ||
          reader_sees_word(reader, "copy")) {
     Span start = reader->token.span;
-    Step step = {.kernel = -1};
+    Step step = {.kernel = -1, .kept = -1};
     if (!record_read(reader, RECORD(kind_field), &step) ||
         !record_read(reader, own_fields[step.kind].fields, own_fields[step.kind].count, &step) ||
         !record_read(reader, RECORD(step_fields), &step) ||

@@ -224,6 +224,36 @@ static const char *check_scans(const Verifier *verifier) {
   return NULL;
 }
 
+/* What a launch keeps is its own, large enough, and the packed form of a parameter that the entry reads alone. */
+static const char *check_kept(Verifier *verifier, const Step *step) {
+  const Program *program = verifier->program;
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  const char *wrong =
+      arena_printf(verifier->arena, "%s cannot keep what it is to keep", step->path);
+  if (kernel->keeps_weights != (step->kept >= 0)) return wrong;
+  if (step->kept < 0) return NULL;
+  const Buffer *kept = buffer_at(program, step->kept);
+  int64_t bytes = target_kept_bytes(program->target, kernel);
+  if (kept->kind != BUFFER_KEPT || kept->entry != (int)verifier->entry->entry || bytes == 0 ||
+      kept->bytes < bytes || kept->alias_of >= 0 || kept->view_of >= 0 || step->loop >= 0 ||
+      step->scan >= 0 || kernel_template_operands(kernel) < 2)
+    return wrong;
+  int weights = step->operands[1];
+  if (weights >= program->module->variables.count ||
+      program->module->variables.items[weights].kind != VARIABLE_PARAM ||
+      buffer_at(program, weights)->type.dtype != kept->type.dtype)
+    return wrong;
+  for (int s = 0; s < verifier->entry->steps.count; s++) {
+    const Step *other = &verifier->entry->steps.items[s];
+    AccessList list = step_accesses(verifier->arena, program, other);
+    if (other != step && other->kind == STEP_LAUNCH && other->kept == step->kept) return wrong;
+    for (int i = 0; i < list.count; i++)
+      if (list.items[i].writes && buffer_root(program, list.items[i].buffer) == weights)
+        return wrong;
+  }
+  return NULL;
+}
+
 static const char *check_binding(Verifier *verifier, const Step *step) {
   const char *wrong = NULL;
   if (step->kind == STEP_COPY) {
@@ -238,12 +268,16 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
       step->key_count != kernel->key_count || step->task_count != tasks)
     return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path, kernel->name);
+  wrong = check_kept(verifier, step);
+  if (wrong) return wrong;
   for (int i = 0; i < step->operand_count; i++) {
     const Buffer *buffer = buffer_at(program, step->operands[i]);
     if (buffer->type.dtype != kernel->operands[i].dtype ||
         shape_elements(buffer->type.shape) != operand_elements(verifier, step, kernel, i))
       return arena_printf(verifier->arena, "operand %d of kernel %s does not fit buffer %s", i,
                           kernel->name, buffer->name);
+    if (buffer_at(program, buffer_root(program, buffer->id))->kind == BUFFER_KEPT)
+      return arena_printf(verifier->arena, "%s uses what another step keeps", step->path);
     if (buffer->entry >= 0 && buffer->entry != (int)verifier->entry->entry)
       return arena_printf(verifier->arena, "%s uses a buffer of another entry", step->path);
     wrong = check_moves(verifier, step, step->operands[i]);

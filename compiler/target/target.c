@@ -20,6 +20,10 @@ int64_t target_worker_bytes(const Target *target, const Kernel *kernel) {
   return own->worker_bytes ? target_align(target, own->worker_bytes(kernel)) : 0;
 }
 
+int64_t target_kept_bytes(const Target *target, const Kernel *kernel) {
+  return target->kept_bytes ? target_align(target, target->kept_bytes(kernel)) : 0;
+}
+
 bool target_takes_pieces(const Target *target, const Kernel *kernel) {
   return target->takes_pieces && target->takes_pieces(kernel);
 }

@@ -99,6 +99,9 @@ typedef struct Target {
   /* Whether a convolution of f32 had better be computed by Winograd's minimal filtering; NULL: none. */
   bool (*conv_gains_by_winograd)(const ConvSlots *slots);
   bool (*is_winograd)(const Kernel *kernel); /* whether a kernel is; NULL: none */
+  /* Bytes of the copy of operand 1 that a kernel with `keeps_weights` reads instead of it; 0: it had better have
+   * none. NULL: none has. */
+  int64_t (*kept_bytes)(const Kernel *kernel);
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
    * must. */
@@ -124,6 +127,7 @@ typedef struct Target {
 /* The kernel must be of a kind that the target has. */
 int64_t target_task_count(const Target *target, const Kernel *kernel);
 int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
+int64_t target_kept_bytes(const Target *target, const Kernel *kernel);
 bool target_takes_pieces(const Target *target, const Kernel *kernel);
 /* The greatest divisor of `extent` that is a good number of pieces; 1 where there is none. */
 int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent);

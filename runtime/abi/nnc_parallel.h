@@ -28,6 +28,7 @@ typedef struct nnc_pool nnc_pool;
 struct nnc_worker {
   int index, count;
   uint32_t is_moving;    /* in this run phases move */
+  uint32_t fills;        /* kernels pack the weights that they keep, and do nothing else */
   char *arena;           /* base of the model's arena */
   char *scratch;         /* this worker's block of nnc_model.worker_bytes */
   const double *scalars; /* host scalars of this step */
@@ -79,6 +80,12 @@ static inline __attribute__((always_inline, unused)) void nnc_share(nnc_worker *
 
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
 void nnc_barrier(nnc_worker *worker);
+
+/* What the kernels of an entry keep is there, of all workers. */
+static inline __attribute__((always_inline, unused)) void nnc_filled(nnc_worker *worker) {
+  worker->fills = 0;
+  nnc_barrier(worker);
+}
 
 /* Runs its block for the worker's part, and where phases move for parts that nobody has begun; then waits
  * until all parts are done. It follows another phase, a barrier or the beginning of the entry at once, and

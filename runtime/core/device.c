@@ -20,6 +20,7 @@ struct nnc_device {
   int64_t arena_bytes;
   nnc_pool *pool;
   int workers;
+  const nnc_entry *kept; /* whose kernels find the weights that they keep; NULL: none */
 };
 
 bool nnc_device_has_number(void) { return false; }
@@ -96,7 +97,9 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
     worker->seed = run->seed;
     worker->step = (uint64_t)run->step;
     worker->example = (uint64_t)run->example;
+    worker->fills = device->kept != entry;
   }
+  device->kept = entry; /* in memory that other entries use, too */
   nnc_onlooker *onlooker = nnc_pool_worker(device->pool, 0)->onlooker;
   if (onlooker) {
     onlooker->begin(onlooker, entry);
@@ -156,6 +159,23 @@ static char *place_of(const nnc_device *device, const nnc_tensor *tensor) {
   return device->arena.base + tensor->offset;
 }
 
+static bool is_among(const nnc_tensor *tensor, const nnc_tensor *list, int count) {
+  for (int i = 0; i < count; i++)
+    if (tensor->offset == list[i].offset) return true;
+  return false;
+}
+
+/* What is written may be a parameter, or lie where weights are kept; the entry's own inputs and states of streams
+ * are neither. */
+static void forget_kept(nnc_device *device, const nnc_tensor *tensor) {
+  if (!device->kept || is_among(tensor, device->kept->inputs, device->kept->input_count)) return;
+  for (int i = 0; i < device->model->variable_count; i++)
+    if (device->model->variables[i].kind == NNC_STREAM &&
+        is_among(tensor, &device->model->variables[i].tensor, 1))
+      return;
+  device->kept = NULL;
+}
+
 static bool has_elements(const nnc_tensor *tensor, int64_t from, int64_t count) {
   return from >= 0 && count >= 0 && from + count <= nnc_tensor_elements(tensor);
 }
@@ -178,6 +198,7 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
                       const void *values) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  forget_kept(device, tensor);
   if (nnc_layout_is_turned(device->model, tensor)) {
     char *place = place_of(device, tensor);
     for (int64_t i = 0; i < count; i++)
@@ -212,6 +233,7 @@ double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *
 /* In place: it is an input. */
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {
   NNC_ASSERT(!nnc_layout_is_turned(device->model, tensor));
+  forget_kept(device, tensor);
   return place_of(device, tensor);
 }
 

@@ -574,6 +574,104 @@ static void test_verifier_finds_seeded_faults(void **state) {
   check_faults(halve_blocks, "loop of other blocks than its kernels");
 }
 
+/* ---- weights that kernels keep ------------------------------------------------------------ */
+
+/* A prediction of two products that keep their weights. */
+static Program *keeping_program(Arena *arena, Step **first, Step **second) {
+  ProgramOptions options = {.level = 1, .target = &target_c, .keeps_weights = true};
+  Program *program = program_create(arena, network_module(arena, "kept", 1), &options);
+  ProgramEntry *entry = &program->entries[ENTRY_PREDICT];
+  Step **const to[] = {first, second};
+  int count = 0;
+  for (int i = 0; i < entry->steps.count; i++)
+    if (entry->steps.items[i].kept >= 0) {
+      assert_true(count < 2);
+      *to[count++] = &entry->steps.items[i];
+    }
+  assert_int_equal(count, 2);
+  return program;
+}
+
+static void test_single_examples_keep_weights(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Step *first, *second;
+  Program *program = keeping_program(arena, &first, &second);
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    for (int i = 0; i < program->entries[e].steps.count; i++)
+      assert_true(program->entries[e].steps.items[i].kept < 0 || e == ENTRY_PREDICT ||
+                  e == ENTRY_EVAL_ONE);
+  assert_null(compare_outputs(arena, program, ENTRY_PREDICT, 1e-9));
+  const Buffer *kept = &program->buffers.items[first->kept];
+  assert_int_equal(kept->first_step, 0);
+  assert_int_equal(kept->last_step, program->entries[ENTRY_PREDICT].steps.count - 1);
+  arena_destroy(arena);
+}
+
+typedef void (*SpoilKept)(Program *program, Step *first, Step *second);
+
+static void keep_nothing(Program *program, Step *first, Step *second) {
+  (void)program;
+  (void)second;
+  first->kept = -1;
+}
+
+static void keep_where_another_does(Program *program, Step *first, Step *second) {
+  (void)program;
+  first->kept = second->kept;
+}
+
+static void keep_in_little_memory(Program *program, Step *first, Step *second) {
+  (void)second;
+  program->buffers.items[first->kept].bytes -= program->target->alignment;
+}
+
+static void keep_in_an_activation(Program *program, Step *first, Step *second) {
+  (void)second;
+  program->buffers.items[first->kept].kind = BUFFER_ACTIVATION;
+}
+
+static void keep_over_the_result(Program *program, Step *first, Step *second) {
+  const Kernel *kernel = program->kernels.items[second->kernel];
+  for (int i = 0; i < second->operand_count; i++)
+    if (kernel->operands[i].is_output)
+      program->buffers.items[second->operands[i]].offset =
+          program->buffers.items[first->kept].offset;
+}
+
+static void read_what_is_kept(Program *program, Step *first, Step *second) {
+  (void)program;
+  first->operands[1] = second->kept;
+}
+
+static void keep_what_is_no_parameter(Program *program, Step *first, Step *second) {
+  (void)second;
+  Module *module = (Module *)program->module;
+  module->variables.items[first->operands[1]].kind = VARIABLE_STATE;
+  program->state_bytes = type_bytes(program->buffers.items[first->operands[1]].type);
+  program->parameter_bytes -= program->state_bytes;
+}
+
+static void test_verifier_finds_faults_of_kept_weights(void **state) {
+  (void)state;
+  static const SpoilKept spoils[] = {keep_nothing,
+                                     keep_where_another_does,
+                                     keep_in_little_memory,
+                                     keep_in_an_activation,
+                                     keep_over_the_result,
+                                     read_what_is_kept,
+                                     keep_what_is_no_parameter};
+  for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++) {
+    Arena *arena = arena_create();
+    Step *first, *second;
+    Program *program = keeping_program(arena, &first, &second);
+    assert_null(program_verify(arena, program));
+    spoils[i](program, first, second);
+    if (program_verify(arena, program) == NULL) fail_msg("fault %zu was not found", i);
+    arena_destroy(arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_networks),
@@ -589,6 +687,8 @@ int main(void) {
       cmocka_unit_test(test_views_have_offsets_of_their_own),
       cmocka_unit_test(test_programs_are_deterministic),
       cmocka_unit_test(test_verifier_finds_seeded_faults),
+      cmocka_unit_test(test_single_examples_keep_weights),
+      cmocka_unit_test(test_verifier_finds_faults_of_kept_weights),
   };
   return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }

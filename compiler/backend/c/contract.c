@@ -161,6 +161,19 @@ static const char *ahead_of_panel(const ContractWriter *writer) {
       row * size, row, size);
 }
 
+/* The same of panels that are kept, which follow each other. */
+static const char *ahead_of_kept(const ContractWriter *writer) {
+  int size = dtype_size(writer->sum);
+  return arena_printf(
+      writer->arena,
+      "const int64_t share = (depth + TILES - 1) / TILES; /* rows of the next panel */\n"
+      "const nnc_ahead ahead = {\n"
+      "    .rows = share, .count = 1, .step = {NR * %d},\n"
+      "    .base = {(uintptr_t)panel + (uintptr_t)(B_GROUP + (m - m_first) / MR * share * NR) * "
+      "%d}};\n",
+      size, size);
+}
+
 /* The next tile's rows of a, where a is large and used for few columns. */
 static const char *ahead_of_rows(const ContractWriter *writer) {
   int size = dtype_size(writer->sum);
@@ -190,6 +203,10 @@ static const char *ahead_text(const ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   Place places[MOST_PLACES];
   int count = 0;
+  enum { FEW_ROWS = 128 }; /* panels are read from afar, and a few times alone */
+  if (writer->grid.is_kept && is_large(writer, writer->b_slot) && writer->grid.m <= FEW_ROWS &&
+      writer->grid.k >= 64)
+    return ahead_of_kept(writer);
   bool is_flat = writer->m_axis == 0 && writer->n_axis == 1 && kernel->axis_count == 2;
   if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
   ExprList list = kernel_expressions(writer->arena, kernel, 0);
@@ -198,7 +215,8 @@ static const char *ahead_text(const ContractWriter *writer) {
       add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
   if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)
     return ahead_of_epilogue(writer, places, count);
-  bool streams = !writer->grid.pack_b && is_large(writer, writer->b_slot) && writer->grid.k >= 64;
+  bool streams = !writer->grid.pack_b && !writer->grid.is_kept &&
+                 is_large(writer, writer->b_slot) && writer->grid.k >= 64;
   if (streams) return ahead_of_panel(writer);
   return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
 }
@@ -364,7 +382,7 @@ static void add_vectors(TemplateHoles *holes, const ContractWriter *writer) {
   template_add(holes, "MULTIPLY", "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");
   template_add(holes, "TILES_END", "");
   template_add(holes, "A_GROUP", "KB * MR + 16");
-  template_add(holes, "KB_PACKED", "KB");
+  template_add(holes, "KB_PACKED", writer->grid.is_kept ? "K" : "KB");
   template_add(holes, "DEPTH", "depth");
 }
 
@@ -376,7 +394,6 @@ static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
   if (writer->unit) add_unit(holes, writer);
   else add_vectors(holes, writer);
   template_add(holes, "A_TYPE", c_storage_type(operands[writer->a_slot].dtype));
-  template_add(holes, "B_TYPE", c_storage_type(operands[writer->b_slot].dtype));
 }
 
 static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
@@ -449,7 +466,13 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   template_add(&holes, "WINDOW_DEPTH", window_depth(&writer));
   template_add(&holes, "WHOLE", whole_depth(&writer));
   template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
-  template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
+  template_add(&holes, "FILL", contract_fill(&writer));
+  template_add(&holes, "RIGHT",
+               grid->is_kept
+                   ? ""
+                   : arena_printf(arena, "const %s *const right = %s;\n",
+                                  c_storage_type(writer.kernel->operands[writer.b_slot].dtype),
+                                  side_pointer(&writer, writer.b_slot)));
   add_packing(&holes, &writer);
   template_add(&holes, "TILE", tile_place(&writer));
   template_add(&holes, "A_ROW", a_row(&writer));
@@ -467,6 +490,16 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 
 static void contract_write(Code *code, KernelFunction *function) {
   contract_write_product(code, function, NULL);
+}
+
+int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
+  enum { LEAST_ROWS = 16 }; /* of a: fewer read b hardly more often than packing it does */
+  if (kernel->operands[1].dtype != kernel_sum_type(kernel)) return 0;
+  ContractGrid grid = contract_grid(kernel, window);
+  bool is_one = grid.batch == 1 && kernel->contract.batch.count == 0;
+  return is_one && !grid.swap && !grid.on_unit && grid.m >= LEAST_ROWS && grid.n > 0 && grid.k > 0
+             ? grid.kept_bytes
+             : 0;
 }
 
 static int64_t contract_tasks(const Kernel *kernel) { return contract_grid(kernel, NULL).tasks; }

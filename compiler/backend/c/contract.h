@@ -28,6 +28,9 @@ typedef struct ContractWriter {
  * is the function's then. */
 void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window);
 
+/* Bytes of the panels of b in their whole depth, where it gains to keep them; else 0. */
+int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window);
+
 /* ---- contract_pack.c ---- */
 
 /* The offset that element `flat` of a group has in an operand. */
@@ -44,6 +47,8 @@ const char *contract_left_end(const ContractWriter *writer, const char *row);
 /* Statements that pack what a task reads of a and of b. */
 const char *contract_pack_a(const ContractWriter *writer);
 const char *contract_pack_b(const ContractWriter *writer);
+/* What fills the panels of b that are kept, and returns, where the worker is told to; else nothing. */
+const char *contract_fill(const ContractWriter *writer);
 /* Declares the panel that a tile reads. */
 const char *contract_panel(const ContractWriter *writer);
 

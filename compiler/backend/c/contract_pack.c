@@ -179,9 +179,8 @@ const char *contract_pack_a(const ContractWriter *writer) {
                       indented(writer->arena, text));
 }
 
-/* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
-const char *contract_pack_b(const ContractWriter *writer) {
-  if (!writer->grid.pack_b) return "";
+/* Fills `panels` with the columns [n_first, n_end) at the depth of [k, k + depth). */
+static const char *pack_columns(const ContractWriter *writer) {
   Packing pack = {.slot = writer->b_slot,
                   .outer = writer->b,
                   .from = "right",
@@ -190,14 +189,39 @@ const char *contract_pack_b(const ContractWriter *writer) {
                   .group = "B_GROUP",
                   .first = "n_first",
                   .count = "(n_end - n_first)"};
-  const ContractGrid *grid = &writer->grid;
   WindowSide side = window_side(writer);
-  const char *packing = side == WINDOW_NONE
-                            ? pack_text(writer, &pack)
-                            : arena_printf(writer->arena, "%s%s",
-                                           side == WINDOW_ROWS ? window_pack_weights(writer)
-                                                               : window_pack_columns(writer),
-                                           block_zeros(writer, &pack));
+  if (side == WINDOW_NONE) return pack_text(writer, &pack);
+  return arena_printf(writer->arena, "%s%s",
+                      side == WINDOW_ROWS ? window_pack_weights(writer)
+                                          : window_pack_columns(writer),
+                      block_zeros(writer, &pack));
+}
+
+const char *contract_fill(const ContractWriter *writer) {
+  if (!writer->grid.is_kept) return "";
+  return arena_printf(
+      writer->arena,
+      "if (worker->fills) {\n"
+      "  %s"
+      "  const %s *const right = %s;\n"
+      "  const int64_t k = 0, depth = K;\n"
+      "  NNC_TASKS(worker, (N + NR - 1) / NR, panel) {\n"
+      "    const int64_t n_first = panel * NR, n_end = nnc_least(n_first + NR, N);\n"
+      "    %s *const panels = kept + panel * B_GROUP;\n"
+      "%s"
+      "  }\n"
+      "  return;\n"
+      "}\n",
+      window_depth(writer), c_storage_type(writer->kernel->operands[writer->b_slot].dtype),
+      writer->function->operands[writer->b_slot], c_value_type(writer->sum),
+      indented(writer->arena, indented(writer->arena, pack_columns(writer))));
+}
+
+/* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
+const char *contract_pack_b(const ContractWriter *writer) {
+  if (!writer->grid.pack_b) return "";
+  const ContractGrid *grid = &writer->grid;
+  const char *packing = pack_columns(writer);
   const char *panels = grid->b_piece > 0
                            ? arena_printf(writer->arena, "packed_b + k / KB * (int64_t)%lld",
                                           (long long)grid->b_piece)
@@ -218,6 +242,11 @@ const char *contract_pack_b(const ContractWriter *writer) {
 const char *contract_panel(const ContractWriter *writer) {
   Arena *arena = writer->arena;
   const char *type = contract_packed_type(writer);
+  if (writer->grid.is_kept)
+    return arena_printf(arena,
+                        "const %s *const panel = kept + n / NR * B_GROUP + k * NR;\n"
+                        "const int64_t panel_row = NR;\n",
+                        type);
   if (writer->grid.pack_b)
     return arena_printf(arena,
                         "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n"

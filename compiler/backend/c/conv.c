@@ -488,6 +488,19 @@ static int64_t conv_worker_bytes(const Kernel *kernel) {
   return grid.source_bytes + grid.other_bytes + grid.tile_bytes;
 }
 
+int64_t weights_kept_bytes(const Kernel *kernel) {
+  if (kernel->is_serial || kernel->is_x3 || kernel_multiplies_bf16(kernel)) return 0;
+  if (kernel->kind == KERNEL_CONTRACT) return contract_kept_bytes(kernel, NULL);
+  if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel)) return 0;
+  if (kernel_is_winograd(kernel)) return winograd_kept_bytes(kernel);
+  if (!conv_is_product(kernel)) return 0;
+  Arena *arena = arena_create();
+  WindowProduct product = window_product(arena, kernel);
+  int64_t bytes = contract_kept_bytes(product.kernel, &product);
+  arena_destroy(arena);
+  return bytes;
+}
+
 const TargetKernel c_kernel_conv = {conv_tasks, conv_worker_bytes, conv_write, 15};
 const TargetKernel c_kernel_conv_input = {conv_tasks, conv_worker_bytes, conv_write, 15};
 const TargetKernel c_kernel_conv_weight = {conv_tasks, conv_worker_bytes, conv_write, 15};

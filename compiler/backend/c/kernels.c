@@ -52,7 +52,7 @@ static const char *const words[] = {
     "row_weights", "row_sums",  "line_of_x",  "line_of_y", "first_y",
     "to_row",      "is_whole",  "copies",     "copied",    "edge",
     "positions",   "piece",     "again",      "s",         "q",
-    NULL};
+    "kept",        NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
@@ -82,6 +82,9 @@ static const char *parameters_in(Arena *arena, const KernelFunction *function, c
   for (int i = 0; i < kernel->key_count; i++)
     if (is_mentioned(body, function->keys[i]))
       text = arena_printf(arena, "%s, uint64_t %s", text, function->keys[i]);
+  if (kernel->keeps_weights && !body)
+    text = arena_printf(arena, "%s, %s *restrict kept", text,
+                        c_storage_type(kernel->operands[1].dtype));
   return text;
 }
 

@@ -17,6 +17,9 @@ const Target *target_c_direct(void);
 #define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
 
+/* conv.c: Target.kept_bytes, of contractions too. */
+int64_t weights_kept_bytes(const Kernel *kernel);
+
 /* pool_last.c: of the adjoint of max pooling where an operand has its channels last. */
 int64_t pool_last_tasks(const Kernel *kernel);
 int64_t pool_last_worker_bytes(const Kernel *kernel);

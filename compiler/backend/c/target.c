@@ -94,6 +94,7 @@ const Target target_c = {
     .takes_pieces = kernel_is_depthwise,
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
+    .kept_bytes = weights_kept_bytes,
     .most_plane_channels = 1,
     .channels_together = 1,
 };

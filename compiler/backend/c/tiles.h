@@ -28,13 +28,15 @@ typedef struct LoopGrid {
  * columns of one batch element; task = (batch * n_blocks + n) * m_blocks + m, so that consecutive
  * tasks of a worker share packed panels of b. */
 typedef struct ContractGrid {
-  bool swap;              /* rows of the tile are n of the kernel, columns its m */
-  bool pack_a, pack_b;    /* copied to the worker's block, where that is faster or must be */
-  bool is_bf16;           /* both sides, with sums in f32: nnc_gemm_bf16.h */
-  bool is_x3;             /* both sides are f32 and split in two bf16: nnc_gemm_x3.h */
-  bool on_unit;           /* either: a matrix unit computes it if there is one */
-  bool reads_lines;       /* bf16: a matrix unit reads the rows of a where they are; packed else */
-  bool keeps_b;           /* for the tasks that follow, in its whole depth */
+  bool swap;           /* rows of the tile are n of the kernel, columns its m */
+  bool pack_a, pack_b; /* copied to the worker's block, where that is faster or must be */
+  bool is_bf16;        /* both sides, with sums in f32: nnc_gemm_bf16.h */
+  bool is_x3;          /* both sides are f32 and split in two bf16: nnc_gemm_x3.h */
+  bool on_unit;        /* either: a matrix unit computes it if there is one */
+  bool reads_lines;    /* bf16: a matrix unit reads the rows of a where they are; packed else */
+  bool keeps_b;        /* for the tasks that follow, in its whole depth */
+  bool is_kept; /* b lies in panels of the whole depth, from run to run (Kernel.keeps_weights) */
+  int64_t kept_bytes;     /* of these */
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;
   int64_t k_block;                      /* k is cut when panels of b would leave the cache */

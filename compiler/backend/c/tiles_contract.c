@@ -123,6 +123,7 @@ enum {
 typedef struct Costs { /* of an element, or of a multiply-add, with the operands as they are */
   double pack_a, pack_b, a_share, b_share;
   bool must_pack_a, must_pack_b;
+  bool is_kept; /* b, in panels */
 } Costs;
 
 static int64_t kept_bytes(const ContractGrid *grid, int64_t size) {
@@ -199,9 +200,10 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   double pack_a = m * k * costs->pack_a * column_blocks;
   double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
   double in_place_a = products * costs->a_share;
-  double in_place_b = products * costs->b_share + ragged_columns(grid) * k * row_blocks;
+  double in_place_b =
+      costs->is_kept ? 0 : products * costs->b_share + ragged_columns(grid) * k * row_blocks;
   grid->pack_a = costs->must_pack_a || pack_a < in_place_a;
-  grid->pack_b = costs->must_pack_b || pack_b < in_place_b;
+  grid->pack_b = !costs->is_kept && (costs->must_pack_b || pack_b < in_place_b);
   double streams = STREAM_CLOCKS * (n * k * row_blocks + m * k * column_blocks);
   return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
                                 (grid->pack_b ? pack_b : in_place_b)) +
@@ -215,17 +217,22 @@ static void cut_depth(ContractGrid *grid, int64_t whole) {
   grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
 }
 
+/* The width of blocks to try after `n`: panels that are kept are whole, or all in one block. */
+static int64_t next_width(int64_t n, int64_t step, int64_t columns, bool is_kept) {
+  return is_kept && n < columns && n + step > columns ? columns : n + step;
+}
+
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
   double least_clocks = INFINITY;
   int64_t row_step = grid->on_unit ? MATRIX_SIDE : ROW_STEP;
-  int64_t column_step = grid->on_unit ? MATRIX_SIDE : COLUMN_STEP;
+  int64_t column_step = grid->on_unit ? MATRIX_SIDE : costs->is_kept ? TILE_COLUMNS : COLUMN_STEP;
   int64_t narrowest = grid->on_unit ? MATRIX_SIDE : TILE_COLUMNS;
   int64_t rows = align_up(greatest(grid->m, 1), row_step);
-  int64_t columns = align_up(greatest(grid->n, 1), column_step);
+  int64_t columns = align_up(greatest(grid->n, 1), grid->on_unit ? MATRIX_SIDE : COLUMN_STEP);
   for (int64_t m = row_step; m <= least(rows, MOST_ROWS); m += row_step)
     for (int64_t n = least(columns, narrowest); n <= least(columns, MOST_COLUMNS);
-         n += column_step) {
+         n = next_width(n, column_step, columns, costs->is_kept)) {
       ContractGrid tried = *grid;
       tried.m_block = greatest(least(m, grid->m), 1);
       tried.n_block = n;
@@ -318,6 +325,8 @@ static void take_memory(ContractGrid *grid, int64_t size) {
       keeps_sums ? align_up(grid->n_block, TILE_MAX_COLUMNS) + VECTOR : TILE_MAX_COLUMNS;
   if (grid->pack_a) grid->a_bytes = align_64(rows * depth * size);
   grid->b_bytes = align_64((grid->pack_b ? columns * pieces : TILE_MAX_COLUMNS) * depth * size);
+  grid->kept_bytes = align_64((grid->n + TILE_MAX_COLUMNS) * (grid->k + GROUP_SLACK) * size);
+  if (grid->is_kept) grid->b_bytes = 0;
   if (!grid->stores_tiles) grid->tile_bytes = align_64(rows * grid->sums_row * size);
 }
 
@@ -393,6 +402,7 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
   Costs costs = costs_of(kernel, a, b);
   if (window) add_window_costs(window, &costs);
   if (grid.is_x3) costs.must_pack_a = costs.must_pack_b = true;
+  grid.is_kept = costs.is_kept = kernel->keeps_weights;
   grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
   if (grid.reads_lines) costs.pack_a = 0;
   cut_depth(&grid, IN_PLACE_DEPTH);

@@ -17,7 +17,7 @@ enum {
 };
 
 bool winograd_gains(const ConvSlots *slots) {
-  enum { LEAST_TILES = 64, LEAST_OF_IMAGE = 4, MOST_WEIGHTS = 256 * 256 };
+  enum { LEAST_TILES = 48, LEAST_OF_IMAGE = 4, MOST_WEIGHTS = 256 * 256 };
   if (slots->spatial != 2 || slots->groups != 1 || slots->pieces != 0) return false;
   for (int i = 0; i < 2; i++)
     if (slots->kernel[i] != 3 || slots->stride[i] != 1 || slots->dilation[i] != 1) return false;
@@ -49,6 +49,7 @@ typedef struct WinogradGrid {
   int64_t images;       /* at a time, where one block is an image */
   int64_t k_block, c_block, k_blocks, c_blocks; /* conv_weight: channels of a task */
   int64_t tasks, bytes;
+  int64_t kept_bytes; /* of the transformed weights */
 } WinogradGrid;
 
 /* Rows of tiles at a time, or whole images, for so many bytes a tile. */
@@ -100,7 +101,9 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   /* Panels are of at most 3 vectors of 16, and rounded up by less than a vector each. */
   int64_t count = grid.images * grid.rows * grid.tile_columns, width = 3 * VECTOR;
   int64_t columns = grid.result + grid.result / 2 + 4 * VECTOR;
-  int64_t floats = PRODUCTS * (columns * grid.sum + count * (grid.sum + VECTOR + width));
+  grid.kept_bytes = align_64(PRODUCTS * columns * grid.sum * (int64_t)sizeof(float));
+  int64_t floats = PRODUCTS * count * (grid.sum + VECTOR + width);
+  if (!kernel->keeps_weights) floats += PRODUCTS * columns * grid.sum;
   floats += 4 * grid.tile_columns * width;
   grid.bytes = align_64(floats * (int64_t)sizeof(float));
   grid.tasks = divide_up(conv->n, grid.images) * grid.blocks;
@@ -108,6 +111,7 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
 }
 
 int64_t winograd_tasks(const Kernel *kernel) { return winograd_grid(kernel).tasks; }
+int64_t winograd_kept_bytes(const Kernel *kernel) { return winograd_grid(kernel).kept_bytes; }
 int64_t winograd_worker_bytes(const Kernel *kernel) { return winograd_grid(kernel).bytes; }
 
 static const char *line_epilogue(Arena *arena, KernelFunction *function, const WinogradGrid *grid) {
@@ -134,15 +138,46 @@ static const char *taps_epilogue(Arena *arena, KernelFunction *function) {
   return function_end_epilogue(&code, function, result, DTYPE_F32);
 }
 
+/* Statements that transform the weights that are kept, a task a panel, and return, where the worker is told to. */
+static const char *fill_text(Arena *arena, const char *weights, long long column, const char *lie) {
+  return arena_printf(
+      arena,
+      "if (worker->fills) {\n"
+      "  NNC_TASKS(worker, PANELS, panel)\n"
+      "    nnc_winograd_pack(&(nnc_winograd_weights){\n"
+      "        %s + panel * WIDTH * %lld, %s, nnc_least(WIDTH, K - panel * WIDTH),\n"
+      "        C, WIDTH, packed + panel * ((int64_t)16 * C * WIDTH)});\n"
+      "  return;\n"
+      "}\n",
+      weights, column, lie);
+}
+
 /* How the weights lie, from the result's channel to the next, along the sum, from tap to tap. */
-static void add_weights(const WinogradGrid *grid, const Kernel *kernel, TemplateHoles *holes) {
+static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const char *weights,
+                        TemplateHoles *holes) {
   const ConvSlots *conv = &kernel->conv;
   bool is_last = conv_has_last(kernel, 1);
   int64_t row = conv->c * TAPS, channel = is_last ? 1 : TAPS;
-  template_add_integer(holes, "COLUMN", grid->is_input ? channel : row);
-  template_add_integer(holes, "DEPTH", grid->is_input ? row : channel);
-  template_add_integer(holes, "TAP", is_last ? conv->c : 1);
-  template_add(holes, "IS_TURNED", grid->is_input ? "true" : "false");
+  Arena *arena = holes->arena;
+  long long column = (long long)(grid->is_input ? channel : row);
+  const char *lie = arena_printf(
+      arena, "%lld, %lld, %lld, %s", column, (long long)(grid->is_input ? row : channel),
+      (long long)(is_last ? conv->c : 1), grid->is_input ? "true" : "false");
+  bool is_kept = kernel->keeps_weights;
+  template_add(holes, "PACKED_PLACE", is_kept ? "kept" : "(float *)worker->scratch");
+  template_add(holes, "SOURCE_PLACE",
+               is_kept ? "(float *)worker->scratch" : "packed + (int64_t)PANELS * 16 * C * WIDTH");
+  template_add(holes, "IS_PACKED", is_kept ? "" : "bool is_packed = false;\n");
+  template_add(
+      holes, "PACK",
+      is_kept ? ""
+              : arena_printf(
+                    arena,
+                    "if (!is_packed)\n"
+                    "  nnc_winograd_pack(&(nnc_winograd_weights){%s, %s, K, C, WIDTH, packed});\n"
+                    "is_packed = true;\n",
+                    weights, lie));
+  template_add(holes, "FILL", is_kept ? fill_text(arena, weights, column, lie) : "");
 }
 
 void winograd_write(Code *code, KernelFunction *function) {
@@ -173,8 +208,7 @@ void winograd_write(Code *code, KernelFunction *function) {
     template_render(code->out, "codegen_templates/winograd_weight.c", &holes);
     return;
   }
-  template_add(&holes, "W", function->operands[1]);
-  add_weights(&grid, kernel, &holes);
+  add_weights(&grid, kernel, function->operands[1], &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
   template_render(code->out, "codegen_templates/winograd.c", &holes);

@@ -11,6 +11,7 @@ bool winograd_gains(const ConvSlots *slots);
 bool kernel_is_winograd(const Kernel *kernel);
 int64_t winograd_tasks(const Kernel *kernel);
 int64_t winograd_worker_bytes(const Kernel *kernel);
+int64_t winograd_kept_bytes(const Kernel *kernel); /* of the transformed weights */
 void winograd_write(Code *code, KernelFunction *function);
 
 #endif

@@ -13,11 +13,10 @@ static int64_t planned_offset(const Program *program, int buffer) {
 }
 
 void emitter_memory(Emitter *emitter) {
-  static const char *const kinds[] = {[BUFFER_VARIABLE] = "variable",
-                                      [BUFFER_INPUT] = "input",
-                                      [BUFFER_ACTIVATION] = "activation",
-                                      [BUFFER_RESULT] = "result",
-                                      [BUFFER_WORKER] = "worker"};
+  static const char *const kinds[] = {
+      [BUFFER_VARIABLE] = "variable",     [BUFFER_INPUT] = "input",
+      [BUFFER_ACTIVATION] = "activation", [BUFFER_RESULT] = "result",
+      [BUFFER_WORKER] = "worker",         [BUFFER_KEPT] = "kept"};
   Code *code = &emitter->code;
   const Program *program = emitter->program;
   NameScope scope = {.arena = emitter->arena, .words = emitter->program->target->back_end->words};
@@ -100,7 +99,7 @@ static KernelCall make_call(const Emitter *emitter, const Step *step) {
   Arena *arena = emitter->arena;
   KernelCall call = {function, step->loop >= 0 ? "&solo" : "worker", 0,
                      ARENA_ARRAY(arena, const char *,
-                                 step->operand_count + step->scalar_count + step->key_count + 1)};
+                                 step->operand_count + step->scalar_count + step->key_count + 2)};
   for (int i = 0; i < step->operand_count; i++)
     call.arguments[call.count++] =
         arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
@@ -112,6 +111,11 @@ static KernelCall make_call(const Emitter *emitter, const Step *step) {
   for (int i = 0; i < step->key_count; i++)
     call.arguments[call.count++] =
         arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]);
+  if (step->kept >= 0)
+    call.arguments[call.count++] =
+        arena_printf(arena, "(%s *)(arena + %s)",
+                     c_storage_type(emitter->program->buffers.items[step->kept].type.dtype),
+                     emitter->memory[step->kept]);
   return call;
 }
 
@@ -270,6 +274,27 @@ static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, i
   }
 }
 
+/* What kernels keep is filled before the first step. */
+static void emit_filling(Emitter *emitter, const ProgramEntry *entry) {
+  Code *code = &emitter->code;
+  bool is_open = false;
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->kind != STEP_LAUNCH || step->kept < 0) continue;
+    if (!is_open) {
+      code_comment(code,
+                   "Weights in the order of the kernels, which stay until a parameter changes.");
+      code_open(code, "if (worker->fills)");
+    }
+    is_open = true;
+    KernelCall call = make_call(emitter, step);
+    emitter->program->target->back_end->write_launch(code, &call);
+  }
+  if (!is_open) return;
+  code_line(code, "nnc_filled(worker);");
+  code_close(code);
+}
+
 static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   Code *code = &emitter->code;
   code_blank(code);
@@ -279,6 +304,7 @@ static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   code_line(code, "static void %s_run(nnc_worker *worker)", entry_name(entry->entry));
   code_block(code);
   size_t mark = code_mark(code);
+  emit_filling(emitter, entry);
   emitter_mark(emitter, 0);
   emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
   code_declare(code, mark, "arena", "char *const arena = worker->arena;");

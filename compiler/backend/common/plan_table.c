@@ -11,7 +11,8 @@ static const char *held_kind(const Buffer *buffer) {
   static const char *const kinds[] = {[BUFFER_VARIABLE] = "NNC_HELD_VARIABLE",
                                       [BUFFER_INPUT] = "NNC_HELD_INPUT",
                                       [BUFFER_ACTIVATION] = "NNC_HELD_ACTIVATION",
-                                      [BUFFER_RESULT] = "NNC_HELD_RESULT"};
+                                      [BUFFER_RESULT] = "NNC_HELD_RESULT",
+                                      [BUFFER_KEPT] = "NNC_HELD_ACTIVATION"};
   return kinds[buffer->kind];
 }
 

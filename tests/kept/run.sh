@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Weights that kernels keep packed from run to run: what single examples give is what a program gives that keeps
+# none, byte for byte, whenever parameters changed or other entries used the memory between two of them.
+# Usage: tests/kept/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../lib/check.sh"
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+"$build/bin/nnc-digits" digits --train 96 --test 41 >/dev/null || exit 2
+
+# Convolutions by Winograd's filtering, strided, of 1 x 1, with groups; products
+# of 16 rows and more with whole and ragged panels, of tied weights, and of one row, which keeps nothing.
+cat > nets.net <<'PROGRAM'
+const batch = 16
+data train { image, label = idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte") }
+data test  { image, label = idx("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte") }
+input image : u8[batch, 28, 28]
+input label : u8[batch]
+
+x = reshape(f32(image) / 255, [batch, 1, 28, 28])
+x = relu(batch_norm(conv2d(x, 32, 3, padding = 1)))
+x = x + relu(conv2d(x, 32, 3, padding = 1))
+x = relu(conv2d(x, 80, 3, 2, padding = 1))
+x = relu(conv2d(x, 52, 1))
+x = relu(conv2d(x, 32, 3, 2, padding = 1, groups = 4))
+rows = reshape(x, [batch, 32, 49])
+mixed = tanh(linear(rows, 70))
+more = linear(mixed, 96)
+logits = linear(flatten(more) / 20, 10)
+
+loss = cross_entropy(logits, label)
+accuracy = mean(argmax(logits) == label)
+train { minimize = loss, optimizer = sgd(lr = 0.05, momentum = 0.9), epochs = 3, metrics = [accuracy] }
+predict { digit = argmax(logits), logits = logits, more = mean(more, axis = -1) }
+PROGRAM
+
+without_seconds() { sed 's/"seconds":[^,]*,//; s/,"command":.*//'; }
+
+# follow NAME KEEPING PLAIN: two executables of one program, the first of which keeps weights.
+follow() {
+  local name=$1 exe log
+  for exe in keeping plain; do
+    # Each epoch ends with 41 examples to evaluate: two batches, then nine single ones with new parameters.
+    check "$name, $exe: trains" "./$name.$exe" --data digits --threads 2 --out "$name.$exe.run" --seed 5 -q
+    without_seconds <"$name.$exe.run/log.jsonl" >"$name.$exe.log"
+    check "$name, $exe: goes on" "./$name.$exe" --data digits --threads 1 --epochs 4 --resume --out "$name.$exe.run" -q
+    "./$name.$exe" predict --batch 1 --threads 1 --out "$name.$exe.run" --data digits >"$name.$exe.one"
+    "./$name.$exe" predict --batch 1 --threads 2 --out "$name.$exe.run" --data digits >"$name.$exe.two"
+    "./$name.$exe" eval --out "$name.$exe.run" --data digits --json test train test >"$name.$exe.eval"
+  done
+  for log in log one two eval; do
+    check "$name: $log" test -s "$name.keeping.$log"
+    check "$name: $log as without kept weights" cmp "$name.keeping.$log" "$name.plain.$log"
+  done
+  check "$name: threads" cmp "$name.keeping.one" "$name.keeping.two"
+  check "$name: a step of the profile an entry" bash -c \
+    './$0.keeping profile --predict --steps 5 --json >p.json && grep -q "\"entry\":\"predict\"" p.json' "$name"
+}
+
+for float in f32 f64; do
+  flags=(--float=$float); [ $float = f64 ] && flags+=(--cflags=-O1)
+  check "$float compiles" "$nnc" "${flags[@]}" nets.net -o $float.keeping
+  # A limit, however large, keeps nothing.
+  check "$float compiles without" "$nnc" "${flags[@]}" --memory-limit=64G nets.net -o $float.plain
+  follow $float
+done
+
+# kept FLAGS...: how many kernels keep weights, of the entry predict and of all; nothing where nnc fails.
+kept() {
+  "$nnc" nets.net "$@" --emit=program >program.txt || return
+  echo "$(grep -A99 '^entry predict:' program.txt | sed '/^entry predict_batch/,$d' | grep -c ', keeps #') $(grep -c ', keeps #' program.txt)"
+}
+check "a prediction's three convolutions and two products keep weights, as an evaluation's" test "$(kept)" = "5 10"
+check "a limit keeps nothing" test "$(kept --memory-limit=64G)" = "0 0"
+check "-O0 keeps nothing" test "$(kept -O0)" = "0 0"
+check "CUDA keeps nothing" test "$(kept --target=cuda)" = "0 0"
+sed '/^train {/d' nets.net >only.net
+check "a program that only predicts keeps weights" bash -c '"$0" only.net --emit=program | grep -q ", keeps #"' "$nnc"
+
+# Other widths of vectors have other panels.
+check "levels compile" "$nnc" nets.net --arch=x86-64-v2,x86-64-v3 --cflags=-O1 -o levels
+check "levels without compile" "$nnc" nets.net --memory-limit=64G --arch=x86-64-v2,x86-64-v3 --cflags=-O1 -o levels.plain
+for isa in x86-64-v2 x86-64-v3; do
+  for exe in levels levels.plain; do
+    "./$exe" predict --isa $isa --batch 1 --out f32.keeping.run --data digits 2>/dev/null >$exe.$isa
+  done
+  check "$isa" test -s levels.$isa
+  check "$isa as without" cmp levels.$isa levels.plain.$isa
+done
+
+# Training needs more memory than what is kept, so the plan is no larger; a program that only predicts keeps it.
+arena() { "./$1" info --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["arena_bytes"])'; }
+check "the arena is no larger" test "$(arena f32.keeping)" = "$(arena f32.plain)"
+summary
