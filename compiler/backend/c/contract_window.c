@@ -156,15 +156,14 @@ void window_write_guard(const ContractWriter *writer, Code *code) {
   int64_t positions = 1, residues = 1;
   for (int i = 2; i >= 3 - conv->spatial; i--) {
     long long stride = (long long)window->stride[i];
-    const char *place =
-        arena_printf(code->arena, "(m + r) / %lld %% %lld * %lld + batch / %lld %% %lld - %lld",
-                     (long long)positions, (long long)window->grid[i], stride, (long long)residues,
-                     stride, (long long)-window->base[i]);
-    inside = arena_printf(code->arena, "%s%s!nnc_within(%s, %lld)", inside ? inside : "",
-                          inside ? " ||\n    " : "", place,
-                          (long long)conv->in[i - (3 - conv->spatial)]);
+    long long extent = (long long)conv->in[i - (3 - conv->spatial)];
+    if (extent % stride != 0)
+      inside = arena_printf(
+          code->arena, "%s%s(m + r) / %lld %% %lld * %lld + batch / %lld %% %lld >= %lld",
+          inside ? inside : "", inside ? " ||\n    " : "", (long long)positions,
+          (long long)window->grid[i], stride, (long long)residues, stride, extent);
     positions *= window->grid[i];
     residues *= window->stride[i];
   }
-  code_line(code, "if (%s) continue;", inside);
+  if (inside) code_line(code, "if (%s) continue;", inside);
 }

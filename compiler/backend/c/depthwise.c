@@ -224,11 +224,11 @@ static void open_place(const DepthwiseGrid *grid, Code *code, KernelFunction *fu
   }
   int64_t below = 1;
   for (int i = axis + 1; i < 3; i++) below *= window->stride[i];
-  code_line(code, "const int64_t i%d = %s * %lld + phase / %lld %% %lld - %lld;", 2 + own, position,
-            (long long)window->stride[axis], (long long)below, (long long)window->stride[axis],
-            -(long long)window->base[axis]);
-  code_line(code, "if (!nnc_within(i%d, %lld)) %s;", 2 + own, (long long)conv->in[own],
-            axis == 2 ? "continue" : "return");
+  code_line(code, "const int64_t i%d = %s * %lld + phase / %lld %% %lld;", 2 + own, position,
+            (long long)window->stride[axis], (long long)below, (long long)window->stride[axis]);
+  if (conv->in[own] % window->stride[axis] != 0)
+    code_line(code, "if (i%d >= %lld) %s;", 2 + own, (long long)conv->in[own],
+              axis == 2 ? "continue" : "return");
 }
 
 static const char *line_epilogue(const DepthwiseGrid *grid, Arena *arena,
@@ -426,14 +426,15 @@ static const char *to_text(const DepthwiseGrid *grid, Arena *arena,
     int own = i - (3 - spatial);
     const char *at = positions[i];
     if (window->phases > 1)
-      at = arena_printf(arena, "(%s * %lld + phase / %lld %% %lld - %lld)", positions[i],
+      at = arena_printf(arena, "(%s * %lld + phase / %lld %% %lld)", positions[i],
                         (long long)window->stride[i], (long long)below,
-                        (long long)window->stride[i], -(long long)window->base[i]);
+                        (long long)window->stride[i]);
     text_printf(&place, " + %s * %lld", at, (long long)coefficient[2 + own]);
     if (i == 2) row = coefficient[2 + own] * window->stride[i];
     if (window->phases == 1) continue;
     long long extent = (long long)kernel->conv.in[own];
-    text_printf(&inside, " && nnc_within(%s, %lld)", at, extent);
+    if (extent % window->stride[i] == 0) continue;
+    text_printf(&inside, " && %s < %lld", at, extent);
     if (i == 2)
       text_printf(&inside, " && %s + (AT_ONCE - 1) * %lld < %lld", at, (long long)window->stride[i],
                   extent);

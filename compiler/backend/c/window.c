@@ -151,10 +151,10 @@ static void add_phase_taps(Maker *maker, const int64_t residue[3], int64_t step)
       for (tap[2] = 0; tap[2] < kernel[2]; tap[2]++) {
         bool meets = true;
         for (int i = 0; i < 3; i++) {
-          int64_t stride = maker->product.stride[i];
-          int64_t way = residue[i] - tap[i] * at_axis(maker, conv->dilation, i, 1);
+          int64_t stride = maker->product.stride[i], low = at_axis(maker, conv->low, i, 0);
+          int64_t way = residue[i] + low - tap[i] * at_axis(maker, conv->dilation, i, 1);
           meets = meets && way % stride == 0;
-          at[i] = floor_div(at_axis(maker, conv->low, i, 0), stride) + way / stride;
+          at[i] = way / stride;
         }
         if (meets) add_tap(maker, tap, at, step);
       }
@@ -244,11 +244,8 @@ static void make_conv_input(Maker *maker) {
   set_source(maker, conv->k, conv->out);
   set_weights(maker, false);
   for (int i = 0; i < 3; i++) {
-    int64_t stride = at_axis(maker, conv->stride, i, 1), low = at_axis(maker, conv->low, i, 0);
-    int64_t in = at_axis(maker, conv->in, i, 1), least = floor_div(low, stride);
-    product->stride[i] = stride;
-    product->base[i] = stride * least - low;
-    product->grid[i] = in == 0 ? 0 : floor_div(low + in - 1, stride) - least + 1;
+    product->stride[i] = at_axis(maker, conv->stride, i, 1);
+    product->grid[i] = divide_up(at_axis(maker, conv->in, i, 1), product->stride[i]);
   }
   product->side = is_pointwise(conv) ? WINDOW_NONE : WINDOW_ROWS;
   product->tap_channels = product->place_channels = maker->own_k;
@@ -261,8 +258,7 @@ static void make_conv_input(Maker *maker) {
   add_positions(maker, conv->out);
   for (int i = 0; i < conv->spatial && product->phases > 1; i++) {
     Index *begin = index_mul(arena, maker->by[2 + i], conv->stride[i]);
-    Index *base = index_const(arena, product->base[3 - conv->spatial + i]);
-    maker->by[2 + i] = index_add(arena, index_add(arena, begin, residue[i]), base);
+    maker->by[2 + i] = index_add(arena, begin, residue[i]);
   }
   Index *c = add_axis(maker, &slots->n, maker->own_c, 0, product->weight_row);
   maker->by[1] = whole_channel(maker, group, maker->own_c, c);

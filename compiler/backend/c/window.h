@@ -6,7 +6,7 @@
  *   conv_weight  dw       channels k          taps, channels c     images, positions
  *
  * Rows, columns and depth are those of the register tile, whose rows are broadcast. The adjoint in the
- * input of a strided convolution is such a product for each phase, a residue of the position modulo the
+ * input of a strided convolution is such a product for each phase, a residue of the place modulo the
  * stride along each axis, which meets taps of its own. Batches of the product are pieces of the images,
  * groups of the channels, and phases, the last of these the fastest. */
 #ifndef NNC_BACKEND_C_WINDOW_H
@@ -38,8 +38,8 @@ typedef struct WindowProduct {
   int64_t weight_row, weight_channel;
   VEC(ProductTap) taps; /* phase by phase */
   int phases;
-  int64_t *first_tap;         /* of each phase, and after the last */
-  int64_t stride[3], base[3]; /* place of the result = stride * position + residue + base */
+  int64_t *first_tap; /* of each phase, and after the last */
+  int64_t stride[3];  /* place of the result = stride * position + residue */
 } WindowProduct;
 
 /* Whether an operand has its channels last. */
