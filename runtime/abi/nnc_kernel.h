@@ -14,6 +14,7 @@
 #include "nnc_half.h"
 #include "nnc_lanes.h"
 #include "nnc_math.h"
+#include "nnc_narrow.h"
 #include "nnc_ops.h"
 #include "nnc_pack_half.h"
 #include "nnc_parallel.h"

@@ -314,9 +314,9 @@ static void make_convolutions(CaseList *list) {
   }
 }
 
-/* The gradient of depthwise weights in pieces of the images, the first axis of the result. */
-static void make_weight_pieces(CaseList *list, const ConvShape *s, int64_t pieces, DType dtype,
-                               int last) {
+/* The gradient of weights in pieces of the images, the first axis of the result. */
+static const Kernel *make_weight_pieces(CaseList *list, const ConvShape *s, int64_t pieces,
+                                        DType dtype, int last) {
   make_conv(list, s, KERNEL_CONV_WEIGHT, dtype, 0, last);
   Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
   kernel->conv.pieces = pieces;
@@ -328,7 +328,7 @@ static void make_weight_pieces(CaseList *list, const ConvShape *s, int64_t piece
                       index_axis(list->arena, i));
   kernel->epilogue[0].index = place;
   kernel->operands[kernel->epilogue[0].operand].elements *= pieces;
-  assert_true(kernel_is_depthwise(kernel));
+  return kernel;
 }
 
 /* With their channels last; all shapes of above, and some more. */
@@ -391,9 +391,9 @@ static void make_convolutions_last(CaseList *list) {
   for (int kind = 0; kind < 3; kind++) make_conv(list, &odd, kinds[kind], DTYPE_BF16, 0, 7);
   static const ConvShape pieces = {6,      40,     40,     40,     2,     {9, 11},
                                    {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}};
-  make_weight_pieces(list, &pieces, 3, DTYPE_F32, 3);
-  make_weight_pieces(list, &pieces, 6, DTYPE_BF16, 3);
-  make_weight_pieces(list, &pieces, 2, DTYPE_F64, 3);
+  assert_true(kernel_is_depthwise(make_weight_pieces(list, &pieces, 3, DTYPE_F32, 3)));
+  assert_true(kernel_is_depthwise(make_weight_pieces(list, &pieces, 6, DTYPE_BF16, 3)));
+  assert_true(kernel_is_depthwise(make_weight_pieces(list, &pieces, 2, DTYPE_F64, 3)));
 }
 
 /* ---- adding at places ---- */
@@ -421,6 +421,36 @@ static void make_winograd_convolutions(CaseList *list) {
       kernel->conv.may_be_winograd = true;
       assert_true(kernel_is_winograd(kernel));
     }
+}
+
+/* Gradients in the weights of few channels: lines of taps in pieces, whole, and several together; planes and
+ * channels last; one vector of the result's channels and more, the last panel narrower. */
+static void make_narrow_convolutions(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {2, 3, 64, 1, 2, {30, 31}, {7, 7}, {2, 2}, {3, 3}, {3, 3}, {1, 1}},
+      {3, 1, 32, 1, 2, {17, 20}, {4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 4, 48, 1, 2, {12, 9}, {3, 3}, {1, 1}, {1, 0}, {0, 2}, {2, 1}},
+      {1, 2, 80, 1, 1, {200}, {9}, {3}, {4}, {5}, {1}},
+      {2, 3, 16, 1, 3, {5, 9, 8}, {2, 3, 3}, {1, 2, 1}, {0, 1, 1}, {1, 1, 0}, {2, 1, 1}},
+      {1, 15, 112, 1, 2, {14, 14}, {5, 5}, {1, 1}, {-1, -2}, {3, -1}, {1, 1}},
+      {0, 3, 32, 1, 2, {9, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 3, 32, 1, 2, {70, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 4, 32, 1, 2, {12, 11}, {11, 11}, {2, 1}, {5, 5}, {5, 5}, {1, 1}},
+      {2, 2, 144, 1, 2, {9, 130}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+      {1, 2, 32, 1, 2, {80, 1}, {5, 1}, {1, 1}, {2, 0}, {2, 0}, {1, 1}},
+  };
+  static const int lasts[] = {7, 2, 3, 6};
+  int turn = 0;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int way = 0; way < 2; way++, turn++) {
+      make_conv(list, &shapes[i], KERNEL_CONV_WEIGHT, turn % 3 == 2 ? DTYPE_F64 : DTYPE_F32,
+                turn / 2 % 3, lasts[turn % 4]);
+      Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+      kernel->is_serial = turn % 7 == 3;
+      assert_true(kernel_is_narrow(kernel));
+    }
+  static const ConvShape pieces = {6, 3, 32, 1, 2, {9, 20}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}};
+  assert_true(kernel_is_narrow(make_weight_pieces(list, &pieces, 3, DTYPE_F32, 3)));
 }
 
 static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last) {

@@ -16,6 +16,7 @@
 
 #include "backend/c/depthwise.h"
 #include "backend/c/kernels.h"
+#include "backend/c/narrow.h"
 #include "backend/common/naming.h"
 #include "backend/c/tiles.h"
 #include "kernel_cases.h"
@@ -311,6 +312,10 @@ static void test_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_winograd_convolutions, "winograd_convolutions");
 }
+static void test_narrow_convolutions(void **state) {
+  (void)state;
+  check_family(make_narrow_convolutions, "narrow_convolutions");
+}
 static void test_indexed(void **state) {
   (void)state;
   check_family(make_indexed, "indexed");
@@ -351,10 +356,15 @@ static void test_long_lines_are_broken(void **state) {
 int main(int count, char **arguments) {
   if (count > 1) cmocka_set_test_filter(arguments[1]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_elementwise_loops),     cmocka_unit_test(test_reductions),
-      cmocka_unit_test(test_contractions),          cmocka_unit_test(test_split_contractions),
-      cmocka_unit_test(test_convolutions),          cmocka_unit_test(test_convolutions_last),
-      cmocka_unit_test(test_winograd_convolutions), cmocka_unit_test(test_indexed),
+      cmocka_unit_test(test_elementwise_loops),
+      cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_contractions),
+      cmocka_unit_test(test_split_contractions),
+      cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_convolutions_last),
+      cmocka_unit_test(test_winograd_convolutions),
+      cmocka_unit_test(test_narrow_convolutions),
+      cmocka_unit_test(test_indexed),
       cmocka_unit_test(test_long_lines_are_broken),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/contract.h"
 #include "backend/c/depthwise.h"
+#include "backend/c/narrow.h"
 #include "backend/c/winograd.h"
 #include "backend/common/c.h"
 
@@ -439,6 +440,10 @@ static void conv_write(Code *code, KernelFunction *function) {
     winograd_write(code, function);
     return;
   }
+  if (kernel_is_narrow(kernel)) {
+    narrow_write(code, function);
+    return;
+  }
   if (conv_is_product(kernel)) {
     if (!function_write_empty(code, function)) write_product(code, function);
     return;
@@ -474,12 +479,14 @@ static ContractGrid product_grid(const Kernel *kernel) {
 static int64_t conv_tasks(const Kernel *kernel) {
   if (kernel_is_depthwise(kernel)) return depthwise_tasks(kernel);
   if (kernel_is_winograd(kernel)) return winograd_tasks(kernel);
+  if (kernel_is_narrow(kernel)) return narrow_tasks(kernel);
   return conv_is_product(kernel) ? product_grid(kernel).tasks : conv_grid(kernel).tasks;
 }
 
 static int64_t conv_worker_bytes(const Kernel *kernel) {
   if (kernel_is_depthwise(kernel)) return depthwise_worker_bytes(kernel);
   if (kernel_is_winograd(kernel)) return winograd_worker_bytes(kernel);
+  if (kernel_is_narrow(kernel)) return narrow_worker_bytes(kernel);
   if (conv_is_product(kernel)) {
     ContractGrid grid = product_grid(kernel);
     return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
