@@ -6,6 +6,7 @@
 
 Chebyshev interpolation at 60 digits, within a small factor of the minimax error; the relative error of
 each polynomial, evaluated exactly with its rounded coefficients, stands beside it."""
+import functools
 import struct
 import sys
 
@@ -81,6 +82,17 @@ def table_f32(name, what, f, low, high, degree, weight):
     coefficients = fit_floats(f, weight, low, high, degree)
     size = error_weighted(f, weight, low, high, coefficients)
     print_table(name, what, size, [c.hex() + "f" for c in coefficients], "NNC_FMAF")
+
+
+def table_f32_chosen(name, what, near, far):
+    """Of two tables of one degree, near and far, the coefficients that NNC_CHOSEN picks; each as table_f32 has it."""
+    tables, errors = [], []
+    for f, low, high, degree, weight in (near, far):
+        tables.append(fit_floats(f, weight, mpf(low), mpf(high), degree))
+        errors.append(mp.nstr(error_weighted(f, weight, mpf(low), mpf(high), tables[-1]), 2))
+    texts = ["NNC_CHOSEN(%sf, %sf)" % (one.hex(), two.hex()) for one, two in zip(*tables)]
+    print("/* %s; errors %s, %s */\n#define %s(x) \\" % (what, *errors, name))
+    print("  (%s)\n" % functools.reduce(lambda text, c: "NNC_FMAF( \\\n    %s, x, %s)" % (text, c), reversed(texts)))
 
 
 def table(name, what, f, low, high, degree, weight=None):
@@ -189,19 +201,23 @@ table("NNC_EXPM1_LONG", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2, for f64", expm1
 table("NNC_LOG_SHORT", "(2 atanh(s) / s - 2) / x, x = s^2", log_part, 0, bound, 3)
 table("NNC_LOG_POWER", "the same for powers of floats", log_part, 0, bound, 4)
 table("NNC_LOG_LONG", "the same for f64", log_part, 0, bound, 7)
-table_f32("NNC_EXPM1_F32", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2, in float; of e^x", expm1_part, -half * mpf("1.001"), half * mpf("1.001"), 4,
-          lambda r: r * r / exp(r))
+of_expm1 = expm1_part, -half * mpf("1.001"), half * mpf("1.001"), 4, lambda r: r * r / exp(r)
+table_f32("NNC_EXPM1_F32", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2, in float; of e^x", *of_expm1)
 table_f32("NNC_LOG1P_F32", "(log(1 + x) - x + x^2 / 2) / x^3, sqrt(1 / 2) <= 1 + x <= sqrt(2), in float; of log(1 + x)", log1p_part,
           sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1, 7, lambda f: f ** 3 / log1p(f) if abs(f) > mpf(10) ** -12 else f * f)
-table_f32("NNC_TANH_F32", "(tanh(s) / s - 1) / x, x = s^2, |s| <= 5 / 8, in float; of tanh(s) / s", tanh_part, 0, mpf(25) / 64, 4, lambda z: z)
-table_f32("NNC_ERF_F32", "erf(s) / s - 1, x = s^2, |s| <= 1, in float; of erf(s) / s", erf_rest, 0, 1, 6, lambda z: 1 / erf_part(z))
-table_f32("NNC_LOG2_ERFC_F32", "log2(erfc(x)), 1 <= x <= 4, in float; of 1", lambda x: log(erfc(x), 2), 1, 4, 6, lambda x: erfc(x) * log(mpf(2)))
+table_f32_chosen("NNC_TANH_OR_EXPM1_F32", "near: (tanh(s) / s - 1) / x, x = s^2, |s| <= 5 / 8, in float; of tanh(s) / s; far: NNC_EXPM1_F32",
+                 (tanh_part, 0, mpf(25) / 64, 4, lambda z: z), of_expm1)
+table_f32_chosen("NNC_ERF_OR_LOG2_ERFC_F32",
+                 "near: erf(s) / s - 1, x = s^2, |s| <= 1, in float; of erf(s) / s; far: log2(erfc(x)), 1 <= x <= 4, in float; of 1",
+                 (erf_rest, 0, 1, 6, lambda z: 1 / erf_part(z)), (lambda x: log(erfc(x), 2), 1, 4, 6, lambda x: erfc(x) * log(mpf(2))))
+table_f32("NNC_EXP2M1_F32", "(2^x - 1) / x, |x| <= 1 / 2, in float; of 6 times 2^x", exp2m1_part, mpf(-1) / 2, mpf(1) / 2, 4, lambda r: abs(r) / 6)
 table("NNC_LOG_TAIL", "((2 atanh(s) / s - 2) / x - 2 / 3) / x, x = s^2, for f64", log_tail, 0, bound, 7)
 table("NNC_ERF_LONG", "erf(s) / s - 1 for f64, x = s^2, |s| <= 1; absolute", erf_rest, 0, 1, 11, lambda z: 1)
 table("NNC_ERFC_LONG", "erfc(s) e^(s^2) for f64, x = (s - 2) / (s + 2), 1 <= s <= 6; times e^-(s^2), absolute", erfc_long_part,
       mpf(-1) / 3, mpf(1) / 2, 12, erfc_long_weight)
 table("NNC_SIN_SHORT", "(sin(s) / s - 1) / x, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
 table("NNC_COS_SHORT", "(cos(s) - 1 + x / 2) / x^2, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
+table("NNC_SIN_HALF_TURN", "(sin(s) / s - 1) / x, x = s^2, |s| <= pi / 2", sin_part, 0, (pi / 2) ** 2 * mpf("1.001"), 4)
 table("NNC_SIN_LONG", "(sin(s) / s - 1) / x for f64, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 5)
 table("NNC_COS_LONG", "(cos(s) - 1 + x / 2) / x^2 for f64, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 5)
 turns(-3, 22, 5)

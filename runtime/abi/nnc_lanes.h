@@ -1,9 +1,9 @@
 /* Sums, products and extrema of floats: fixed lanes, joined in a fixed tree.
  *
  * A reduction over a row takes its values from `v` in memory. A whole block of NNC_BLOCK is joined by
- * halves, so that little of it waits for the block before; the rest of a row goes group by group, the
- * last one filled up with the reduction's identity. Extrema of a block are taken as if it had no NaN;
- * should it have one, it goes the way of a rest. */
+ * pairs of neighbours, in the order of memory, so that little of it waits for the block before; the rest
+ * of a row goes group by group, the last one filled up with the reduction's identity. Extrema of a block
+ * are taken as if it had no NaN; should it have one, it goes the way of a rest. */
 #ifndef NNC_LANES_H
 #define NNC_LANES_H
 
@@ -16,6 +16,7 @@ enum { NNC_GROUP_f32 = 16, NNC_GROUP_f64 = 8, NNC_GROUP_i32 = 16, NNC_GROUP_i64 
  * called by another convention elsewhere. NNC_CHOOSE: a where the mask is set, else b. */
 #define NNC_LOAD_GROUP(name, v) ((nnc_group_##name) * (const nnc_group_mem_##name *)(v))
 #define NNC_STORE_GROUP(name, v, x) (*(nnc_group_mem_##name *)(v) = (nnc_group_mem_##name)(x))
+#define NNC_FULL_GROUP(name, x) ((nnc_group_##name){0} + (x))
 #define NNC_CHOOSE(name, mask, a, b)                                                               \
   (nnc_group_##name)(((mask) & (nnc_group_bits_##name)(a)) | (~(mask) & (nnc_group_bits_##name)(b)))
 
@@ -31,20 +32,29 @@ enum { NNC_GROUP_f32 = 16, NNC_GROUP_f64 = 8, NNC_GROUP_i32 = 16, NNC_GROUP_i64 
     return found;                                                                                  \
   }
 
-/* The block itself; the one that follows in so many bytes is fetched, earlier than the processor would
- * by itself. */
+/* Memory that lies so far ahead is fetched into a core's own cache while a block is read, earlier than the
+ * processor would by itself; past the first level, whose few buffers the loads themselves need. */
 enum { NNC_AHEAD = 4096 };
-#define NNC_DEFINE_AHEAD(name, type)                                                               \
-  NNC_INLINE const type *nnc_ahead_##name(const type *v) {                                         \
-    for (uintptr_t at = 0; at < NNC_BLOCK * sizeof(type); at += 64)                                \
-      __builtin_prefetch((const void *)((uintptr_t)v + NNC_AHEAD + at));                           \
-    return v;                                                                                      \
+NNC_INLINE void nnc_fetch(const void *from, bool is_ahead) {
+  if (is_ahead) __builtin_prefetch((const void *)((uintptr_t)from + NNC_AHEAD), 0, 2);
+}
+
+/* The end of `count` values, less than a group, behind as many as it lacks of the identity. */
+#define NNC_DEFINE_LAST_GROUP(name, type)                                                          \
+  NNC_INLINE void nnc_fill_last_##name(type *last, const type *v, int64_t count, type start) {     \
+    enum { GROUP = NNC_GROUP_##name };                                                             \
+    const int64_t lacks = GROUP - count % GROUP;                                                   \
+    if (count < GROUP) {                                                                           \
+      for (int64_t l = 0; l < GROUP; l++) last[l] = l < lacks ? start : v[l - lacks];              \
+    } else {                                                                                       \
+      for (int64_t l = 0; l < GROUP; l++) last[l] = l < lacks ? start : v[count - GROUP + l];      \
+    }                                                                                              \
   }
 
-NNC_DEFINE_AHEAD(f32, float)
-NNC_DEFINE_AHEAD(f64, double)
 NNC_DEFINE_GROUP(f32, float, int32_t)
 NNC_DEFINE_GROUP(f64, double, int64_t)
+NNC_DEFINE_LAST_GROUP(f32, float)
+NNC_DEFINE_LAST_GROUP(f64, double)
 
 /* `join` and `quick` are of groups, `join_one` of single values; has_odd: whether a block is none
  * for `quick`. */
@@ -59,41 +69,60 @@ NNC_DEFINE_GROUP(f64, double, int64_t)
                                                   const type *v, int64_t count) {                  \
     enum { GROUP = NNC_GROUP_##name };                                                             \
     const int64_t whole = count / GROUP * GROUP;                                                   \
-    nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane);                                          \
-    for (int64_t i = 0; i < whole; i += GROUP) {                                                   \
-      const nnc_group_##name b = NNC_LOAD_GROUP(name, v + i);                                      \
-      a = join;                                                                                    \
+    nnc_group_##name part[2];                                                                      \
+    part[0] = NNC_LOAD_GROUP(name, acc->lane), part[1] = NNC_FULL_GROUP(name, start);              \
+    int64_t i = 0;                                                                                 \
+    for (; i + 2 * GROUP <= whole; i += 2 * GROUP) {                                               \
+      NNC_UNROLL for (int k = 0; k < 2; k++) {                                                     \
+        const nnc_group_##name a = part[k], b = NNC_LOAD_GROUP(name, v + i + k * GROUP);           \
+        part[k] = join;                                                                            \
+      }                                                                                            \
+    }                                                                                              \
+    if (i < whole) {                                                                               \
+      const nnc_group_##name a = part[0], b = NNC_LOAD_GROUP(name, v + i);                         \
+      part[0] = join;                                                                              \
     }                                                                                              \
     if (whole < count) {                                                                           \
       type last[GROUP] NNC_ALIGNED;                                                                \
-      for (int l = 0; l < GROUP; l++) last[l] = start;                                             \
-      for (int64_t l = 0; l < count - whole; l++) last[l] = v[whole + l];                          \
-      const nnc_group_##name b = NNC_LOAD_GROUP(name, last);                                       \
-      a = join;                                                                                    \
+      nnc_fill_last_##name(last, v, count, start);                                                 \
+      const nnc_group_##name a = part[1], b = NNC_LOAD_GROUP(name, last);                          \
+      part[1] = join;                                                                              \
     }                                                                                              \
-    NNC_STORE_GROUP(name, acc->lane, a);                                                           \
+    const nnc_group_##name a = part[0], b = part[1];                                               \
+    NNC_STORE_GROUP(name, acc->lane, join);                                                        \
   }                                                                                                \
-  NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc,          \
-                                                   const type *v) {                                \
-    enum { GROUP = NNC_GROUP_##name, HALF = NNC_BLOCK / GROUP / 2 };                               \
+  NNC_INLINE void nnc_##operation##_##name##_some(nnc_##operation##_##name##_lanes *acc,           \
+                                                  const type *v, bool is_far) {                    \
+    enum { GROUP = NNC_GROUP_##name, PAIRS = NNC_BLOCK / GROUP / 2 };                              \
+    nnc_group_##name part[PAIRS];                                                                  \
+    NNC_UNROLL for (int i = 0; i < PAIRS; i++) {                                                   \
+      nnc_fetch(v + 2 * i * GROUP, is_far);                                                        \
+      const nnc_group_##name a = NNC_LOAD_GROUP(name, v + 2 * i * GROUP);                          \
+      nnc_fetch(v + (2 * i + 1) * GROUP, is_far);                                                  \
+      const nnc_group_##name b = NNC_LOAD_GROUP(name, v + (2 * i + 1) * GROUP);                    \
+      part[i] = quick;                                                                             \
+    }                                                                                              \
     if (has_odd) {                                                                                 \
       nnc_##operation##_##name##_rest(acc, v, NNC_BLOCK);                                          \
       return;                                                                                      \
     }                                                                                              \
-    nnc_group_##name part[HALF];                                                                   \
-    NNC_UNROLL for (int i = 0; i < HALF; i++) {                                                    \
-      const nnc_group_##name a = NNC_LOAD_GROUP(name, v + i * GROUP);                              \
-      const nnc_group_##name b = NNC_LOAD_GROUP(name, v + (i + HALF) * GROUP);                     \
-      part[i] = quick;                                                                             \
-    }                                                                                              \
-    NNC_UNROLL for (int half = HALF / 2; half > 0; half /= 2) {                                    \
+    NNC_UNROLL for (int half = PAIRS / 2; half > 0; half /= 2) {                                   \
       NNC_UNROLL for (int i = 0; i < half; i++) {                                                  \
-        const nnc_group_##name a = part[i], b = part[i + half];                                    \
+        const nnc_group_##name a = part[2 * i], b = part[2 * i + 1];                               \
         part[i] = quick;                                                                           \
       }                                                                                            \
     }                                                                                              \
     const nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = part[0];                       \
     NNC_STORE_GROUP(name, acc->lane, join);                                                        \
+  }                                                                                                \
+  /* Of a block in the caches; of one in memory, what lies ahead of it is fetched. */              \
+  NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc,          \
+                                                   const type *v) {                                \
+    nnc_##operation##_##name##_some(acc, v, false);                                                \
+  }                                                                                                \
+  NNC_INLINE void nnc_##operation##_##name##_far_block(nnc_##operation##_##name##_lanes *acc,      \
+                                                       const type *v) {                            \
+    nnc_##operation##_##name##_some(acc, v, true);                                                 \
   }                                                                                                \
   NNC_INLINE type nnc_##operation##_##name##_end(nnc_##operation##_##name##_lanes *acc) {          \
     for (int step = NNC_GROUP_##name / 2; step > 0; step /= 2)                                     \

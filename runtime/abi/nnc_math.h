@@ -8,9 +8,9 @@
  * its tan, are the C library's: the pieces of 2 / pi for all exponents of a double are too many to
  * choose from without branches.
  *
- * Greatest error found by tests/unit/test_math.c in units in the last place: of a float sigmoid 2.0, tanh 1.5,
- * erf 1.3, exp 0.88, log 0.8, the others 0.53; of a double, with and without an instruction for fused multiply-adds: exp
- * 0.97, expm1 1.0, log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 1.5, tanh 1.6. Infinities,
+ * Greatest error found by tests/unit/test_math.c in units in the last place: of a float sigmoid 2.0, tanh 1.2,
+ * erf 1.1, exp 0.9, log 0.85, the others 0.53; of a double, with and without an instruction for fused multiply-adds: exp
+ * 0.97, expm1 1.0, log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 2.0, tanh 1.6. Infinities,
  * NaN, signed zeros and subnormal numbers are treated as by C. */
 #ifndef NNC_MATH_H
 #define NNC_MATH_H
@@ -69,11 +69,15 @@ NNC_INLINE double nnc_scale(double p, double sum) {
   return p * nnc_power_of_2(half) * nnc_bits_f64(rest << 52);
 }
 
-/* x - n log(2), with n + NNC_MAGIC in *sum. */
-NNC_INLINE double nnc_reduce_exp(double x, double *sum) {
-  *sum = x * NNC_LOG2_E + NNC_MAGIC;
-  const double n = *sum - NNC_MAGIC;
+/* x - n log(2), with n + magic in *sum. */
+NNC_INLINE double nnc_reduce_exp_by(double x, double magic, double *sum) {
+  *sum = x * NNC_LOG2_E + magic;
+  const double n = *sum - magic;
   return NNC_FMA(n, -NNC_LN2_LOW, NNC_FMA(n, -NNC_LN2_HIGH, x));
+}
+
+NNC_INLINE double nnc_reduce_exp(double x, double *sum) {
+  return nnc_reduce_exp_by(x, NNC_MAGIC, sum);
 }
 
 /* The nearest whole number to x `turns` in *sum with NNC_MAGIC, and what is left of the product, at
@@ -131,18 +135,19 @@ NNC_INLINE double nnc_power_log(double f, double k) {
 #define NNC_LN2_HIGH_F32 0x1.62e4p-1f /* its last bits are zeros */
 #define NNC_LN2_LOW_F32 0x1.7f7d1cp-20f
 
-/* 2^(n + more) for the whole number n in a sum with NNC_MAGIC_F32; n + more is from -126 to 127. */
-NNC_INLINE float nnc_power_of_2_f32(float magic_sum, int more) {
-  return nnc_bits_f32((nnc_f32_bits(magic_sum) + (uint32_t)(127 + more)) << 23);
-}
+/* The same, with more in the low bits: sums whose shift to the exponent's place is 2^n, 2^(n - 64), and one
+ * whose n + 254 is the exponents of two factors. */
+#define NNC_MAGIC_POWER_F32 (NNC_MAGIC_F32 + 127)
+#define NNC_MAGIC_SMALL_F32 (NNC_MAGIC_F32 + 127 - 64)
+#define NNC_MAGIC_PAIR_F32 (NNC_MAGIC_F32 + 254)
 
-/* e^r - 1 for r = x - n log(2), |x| < 128, with n + NNC_MAGIC_F32 in *sum. */
-NNC_INLINE float nnc_rest_exp_f32(float x, float *sum) {
-  *sum = NNC_FMAF(x, NNC_LOG2_E_F32, NNC_MAGIC_F32);
-  const float n = *sum - NNC_MAGIC_F32, high = NNC_FMAF(n, -NNC_LN2_HIGH_F32, x);
-  const float r = NNC_FMAF(n, -NNC_LN2_LOW_F32, high);
-  const float lost = NNC_FMAF(n, -NNC_LN2_LOW_F32, high - r);
-  return r + NNC_FMAF(r * r, NNC_EXPM1_F32(r), lost);
+NNC_INLINE float nnc_shifted_f32(float sum) { return nnc_bits_f32(nnc_f32_bits(sum) << 23); }
+
+/* x - n log(2), |x| < 128, with n + magic in *sum. */
+NNC_INLINE float nnc_reduce_exp_f32(float x, float magic, float *sum) {
+  *sum = NNC_FMAF(x, NNC_LOG2_E_F32, magic);
+  const float n = *sum - magic;
+  return NNC_FMAF(n, -NNC_LN2_LOW_F32, NNC_FMAF(n, -NNC_LN2_HIGH_F32, x));
 }
 
 NNC_INLINE float nnc_bounded_f32(float x, float least, float greatest) {
@@ -153,10 +158,15 @@ NNC_INLINE float nnc_bounded_f32(float x, float least, float greatest) {
 /* The power of 2 is two factors: subnormal results and the greatest need them. */
 NNC_INLINE float nnc_exp_f32(float x) {
   float sum;
-  const float p = 1 + nnc_rest_exp_f32(nnc_bounded_f32(x, -104.5f, 89.5f), &sum);
-  const float half = NNC_FMAF(sum - NNC_MAGIC_F32, 0.5f, NNC_MAGIC_F32);
-  const uint32_t rest = nnc_f32_bits(sum) - nnc_f32_bits(half) + 127;
-  return p * nnc_power_of_2_f32(half, 0) * nnc_bits_f32(rest << 23);
+  x = nnc_bounded_f32(x, -104.5f, 89.5f);
+  const float r = nnc_reduce_exp_f32(x, NNC_MAGIC_PAIR_F32, &sum);
+  float p = NNC_FMAF(r, NNC_FMAF(r, NNC_EXPM1_F32(r), 1.0f), 1.0f);
+  if (!*NNC_ISA_FMA) { /* what the last rounding of r took off counts beside that of a product */
+    const float n = sum - NNC_MAGIC_PAIR_F32, high = x - n * NNC_LN2_HIGH_F32;
+    p = 1 + (r + (r * r * NNC_EXPM1_F32(r) + ((high - r) - n * NNC_LN2_LOW_F32)));
+  }
+  const uint32_t bits = nnc_f32_bits(sum), half = bits >> 1;
+  return p * nnc_bits_f32(half << 23) * nnc_bits_f32((bits - half) << 23);
 }
 
 NNC_INLINE float nnc_expm1_f32(float x) {
@@ -164,15 +174,24 @@ NNC_INLINE float nnc_expm1_f32(float x) {
   return x == 0 ? x : y;
 }
 
+/* log of a subnormal number, an infinity, a NaN and what is not positive asks more questions than kernels need:
+ * they take the near form where no element of a block is such. */
+NNC_INLINE bool nnc_far_log_f32(float x) { return nnc_f32_bits(x) - 0x00800000u >= 0x7F000000u; }
+
 /* x as m 2^k with sqrt(1/2) <= m < sqrt(2); the parts are added from the least to the greatest. */
+NNC_INLINE float nnc_near_log_f32(float x) {
+  const uint32_t bits = nnc_f32_bits(x), part_bits = bits - 0x3F3504F3u,
+                 power = part_bits & 0xFF800000u;
+  const float k = (float)((int32_t)part_bits >> 23), f = nnc_bits_f32(bits - power) - 1, z = f * f;
+  const float part = NNC_FMAF(z * f, NNC_LOG1P_F32(f), k * NNC_LN2_LOW_F32);
+  return NNC_FMAF(k, NNC_LN2_HIGH_F32, f + NNC_FMAF(-0.5f, z, part));
+}
+
+/* Of a subnormal x log(x 2^23) - 23 log(2): of a number below -70 no more than a tenth of a unit is lost. */
 NNC_INLINE float nnc_log_f32(float x) {
   const bool is_small = x < 0x1p-126f;
-  const uint32_t bits = nnc_f32_bits(is_small ? x * 0x1p23f : x), root = 0x3F3504F3;
-  const uint32_t raised = (bits - root + (127u << 23)) >> 23; /* k + 127 */
-  const float k = (float)(int32_t)(raised - 127) - (is_small ? 23.0f : 0.0f);
-  const float f = nnc_bits_f32(bits - ((raised - 127) << 23)) - 1, z = f * f;
-  const float part = NNC_FMAF(z * f, NNC_LOG1P_F32(f), k * NNC_LN2_LOW_F32);
-  float y = NNC_FMAF(k, NNC_LN2_HIGH_F32, f + NNC_FMAF(-0.5f, z, part));
+  const float near = nnc_near_log_f32(is_small ? x * 0x1p23f : x);
+  float y = is_small ? NNC_FMAF(-23.0f, 0x1.62e43p-1f, near) : near;
   y = x < INFINITY ? y : x;
   y = x > 0 ? y : NAN; /* of a NaN, too */
   return x == 0 ? -INFINITY : y;
@@ -188,33 +207,38 @@ NNC_INLINE float nnc_log1p_f32(float x) {
   return ((x == 0) | (x != x)) ? x : y;
 }
 
-/* Near 0 a series; elsewhere 1 - 2 e / (1 + e), e = e^(-2 |x|). */
+/* Of two polynomials of one degree that a loop would compute both the coefficients are chosen instead. */
+#define NNC_CHOSEN(near, far) (is_near ? (near) : (far))
+
+/* Near 0 a series; elsewhere 1 - 2 / (1 + e), e = e^(2 |x|). */
 NNC_INLINE float nnc_tanh_f32(float x) {
-  const float a = __builtin_fabsf(x), z = x * x;
+  const float a = __builtin_fabsf(x), z = a * a;
+  const bool is_near = a < 0.625f;
   float sum;
-  const float p = 1 + nnc_rest_exp_f32(-2 * (a > 20 ? 20 : a), &sum);
-  const float e = p * nnc_power_of_2_f32(sum, 0);
-  const float near = NNC_FMAF(NNC_TANH_F32(z), z * a, a), far = 1 - 2 * e / (1 + e);
-  return __builtin_copysignf(a < 0.625f ? near : far, x);
+  const float r = nnc_reduce_exp_f32(2 * (a > 10 ? 10 : a), NNC_MAGIC_POWER_F32, &sum);
+  const float p = NNC_TANH_OR_EXPM1_F32(is_near ? z : r), scale = nnc_shifted_f32(sum);
+  const float q = NNC_FMAF(is_near ? z * a : r * r, p, is_near ? a : r); /* tanh(a) or e^r - 1 */
+  const float far = 1 - 2 / NNC_FMAF(scale, q, scale + 1);
+  return __builtin_copysignf(is_near ? q : far, x);
 }
 
-/* Of x < 0 e^x / (1 + e^x), to which what the rounding of e^x took off is added. Subnormal powers are scaled. */
+/* 1 / (1 + e^-x), e^-x = 2^n (1 + q); all in units of 2^-64, so that e^-x is finite where the result is
+ * subnormal. */
 NNC_INLINE float nnc_sigmoid_f32(float x) {
-  const float a = __builtin_fabsf(x);
   float sum;
-  const float rest = nnc_rest_exp_f32(a > 104.5f ? -104.5f : -a, &sum), p = 1 + rest;
-  const float e = p * nnc_power_of_2_f32(sum, 64) * 0x1p-64f;
-  const float q = (x >= 0 ? 1 : e) / (1 + e);
-  return NNC_FMAF(x >= 0 ? 0 : rest - (p - 1), q, q);
+  const float r = nnc_reduce_exp_f32(-nnc_bounded_f32(x, -105, 30), NNC_MAGIC_SMALL_F32, &sum);
+  const float q = NNC_FMAF(r * r, NNC_EXPM1_F32(r), r), scale = nnc_shifted_f32(sum);
+  return 1 / (NNC_FMAF(scale, q, 0x1p-64f) + scale) * 0x1p-64f;
 }
 
 /* Near 0 a series; elsewhere 1 - 2^y, y a polynomial for log2(erfc). */
 NNC_INLINE float nnc_erf_f32(float x) {
-  const float a = nnc_bounded_f32(__builtin_fabsf(x), 0, 4), z = a * a, y = NNC_LOG2_ERFC_F32(a);
-  const float sum = y + NNC_MAGIC_F32, r = (y - (sum - NNC_MAGIC_F32)) * 0x1.62e43p-1f;
-  const float p = 1 + NNC_FMAF(r * r, NNC_EXPM1_F32(r), r);
-  const float near = NNC_FMAF(NNC_ERF_F32(z), a, a), far = 1 - p * nnc_power_of_2_f32(sum, 0);
-  return __builtin_copysignf(a < 1 ? near : far, x);
+  const float a = nnc_bounded_f32(__builtin_fabsf(x), 0, 4), z = a * a;
+  const bool is_near = a < 1;
+  const float y = NNC_ERF_OR_LOG2_ERFC_F32(is_near ? z : a), sum = y + NNC_MAGIC_POWER_F32;
+  const float r = y - (sum - NNC_MAGIC_POWER_F32), scale = nnc_shifted_f32(sum);
+  const float far = NNC_FMAF(-(scale * r), NNC_EXP2M1_F32(r), 1 - scale);
+  return __builtin_copysignf(is_near ? NNC_FMAF(y, a, a) : far, x);
 }
 
 /* ---- sin, cos and tan of a float ----
@@ -257,12 +281,16 @@ NNC_INLINE uint64_t nnc_far_quarters(double x, double *rest) {
   return nnc_f64_bits(sum);
 }
 
-NNC_INLINE uint64_t nnc_quarters(double x, double *rest) {
-  double near, far;
-  const uint64_t near_count = nnc_near_quarters(x, &near), far_count = nnc_far_quarters(x, &far);
-  const bool is_far = !(__builtin_fabs(x) < 0x1p20);
-  *rest = is_far ? far : near;
-  return is_far ? far_count : near_count;
+/* (-1)^count sin(x - halves pi), what remains of the angle in [-pi / 2, pi / 2], |x| < 2^20; pi is in two parts, or
+ * in three, the first two with zeros at the end. */
+NNC_INLINE float nnc_half_turns_sin(double x, double halves, uint64_t count) {
+  double r;
+  if (*NNC_ISA_FMA)
+    r = NNC_FMA(halves, -0x1.1a62633145c07p-53, NNC_FMA(halves, -0x1.921fb54442d18p+1, x));
+  else
+    r = x - halves * 0x1.921fb544p+1 - halves * 0x1.0b4611a6p-33 - halves * 0x1.3198a2e037073p-68;
+  const double z = r * r, sine = NNC_FMA(r * z, NNC_SIN_HALF_TURN(z), r);
+  return (float)nnc_bits_f64(nnc_f64_bits(sine) ^ count << 63);
 }
 
 /* sin of r and `quarter` quarters of a turn. */
@@ -282,25 +310,41 @@ NNC_INLINE float nnc_tan_part(double r, uint64_t quarter) {
   return (float)(above / below);
 }
 
-#define NNC_DEFINE_TURNS(prefix)                                                                   \
-  NNC_INLINE float nnc_##prefix##sin_f32(float x) {                                                \
-    double r;                                                                                      \
-    const uint64_t quarter = nnc_##prefix##quarters(x, &r);                                        \
-    return x == 0 ? x : nnc_sin_part(r, quarter);                                                  \
-  }                                                                                                \
-  NNC_INLINE float nnc_##prefix##cos_f32(float x) {                                                \
-    double r;                                                                                      \
-    const uint64_t quarter = nnc_##prefix##quarters(x, &r);                                        \
-    return nnc_sin_part(r, quarter + 1);                                                           \
-  }                                                                                                \
-  NNC_INLINE float nnc_##prefix##tan_f32(float x) {                                                \
-    double r;                                                                                      \
-    const uint64_t quarter = nnc_##prefix##quarters(x, &r);                                        \
-    return x == 0 ? x : nnc_tan_part(r, quarter);                                                  \
-  }
+NNC_INLINE float nnc_near_sin_f32(float x) {
+  const double sum = NNC_FMA(x, 0.3183098861837907, NNC_MAGIC);
+  const float y = nnc_half_turns_sin(x, sum - NNC_MAGIC, nnc_f64_bits(sum));
+  return x == 0 ? x : y;
+}
 
-NNC_DEFINE_TURNS()
-NNC_DEFINE_TURNS(near_)
+/* cos(x) = -(-1)^k sin(x - (k + 1 / 2) pi) */
+NNC_INLINE float nnc_near_cos_f32(float x) {
+  const double sum = NNC_FMA(x, 0.3183098861837907, -0.5) + NNC_MAGIC;
+  return nnc_half_turns_sin(x, sum - NNC_MAGIC + 0.5, ~nnc_f64_bits(sum));
+}
+
+NNC_INLINE float nnc_near_tan_f32(float x) {
+  double r;
+  const uint64_t quarter = nnc_near_quarters(x, &r);
+  return x == 0 ? x : nnc_tan_part(r, quarter);
+}
+
+NNC_INLINE float nnc_sin_f32(float x) {
+  double r;
+  const uint64_t quarter = nnc_far_quarters(x, &r);
+  return nnc_far_turn_f32(x) ? nnc_sin_part(r, quarter) : nnc_near_sin_f32(x);
+}
+
+NNC_INLINE float nnc_cos_f32(float x) {
+  double r;
+  const uint64_t quarter = nnc_far_quarters(x, &r);
+  return nnc_far_turn_f32(x) ? nnc_sin_part(r, quarter + 1) : nnc_near_cos_f32(x);
+}
+
+NNC_INLINE float nnc_tan_f32(float x) {
+  double r;
+  const uint64_t quarter = nnc_far_quarters(x, &r);
+  return nnc_far_turn_f32(x) ? nnc_tan_part(r, quarter) : nnc_near_tan_f32(x);
+}
 
 /* x^y with C's special cases. */
 NNC_INLINE float nnc_pow_f32(float x, float y) {
@@ -321,31 +365,52 @@ NNC_INLINE float nnc_pow_f32(float x, float y) {
 
 /* ---- of a double ---- */
 
+/* As NNC_MAGIC_PAIR_F32; sums that shifted by 52 are 2^(n - 512). */
+#define NNC_MAGIC_PAIR (NNC_MAGIC + 2046)
+#define NNC_MAGIC_SMALL (NNC_MAGIC + 1023 - 512)
+
 NNC_INLINE double nnc_exp_f64(double x) {
   double sum;
-  const double r = nnc_reduce_exp(nnc_bounded(x, -760, 720), &sum);
+  const double r = nnc_reduce_exp_by(nnc_bounded(x, -760, 720), NNC_MAGIC_PAIR, &sum);
   const double p = 1 + NNC_FMA(r * r, NNC_EXPM1_LONG(r), r);
-  return nnc_scale(p, sum);
+  const uint64_t bits = nnc_f64_bits(sum), half = bits >> 1;
+  return p * nnc_bits_f64(half << 52) * nnc_bits_f64((bits - half) << 52);
+}
+
+NNC_INLINE bool nnc_far_log_f64(double x) {
+  return nnc_f64_bits(x) - 0x0010000000000000u >= 0x7FE0000000000000u;
+}
+
+/* log(m 2^k), m - 1 = f. */
+NNC_INLINE double nnc_long_log(double f, double k) {
+  const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+  const double part = s * NNC_FMA(z, NNC_LOG_LONG(z), half);
+  return k * NNC_LN2_HIGH - ((half - (part + k * NNC_LN2_LOW)) - f);
+}
+
+NNC_INLINE double nnc_near_log_f64(double x) {
+  double k;
+  const double f = nnc_split_log(x, &k);
+  return nnc_long_log(f, k);
 }
 
 NNC_INLINE double nnc_log_f64(double x) {
   const bool is_small = x < 0x1p-1022;
   double k;
   const double f = nnc_split_log(is_small ? x * 0x1p54 : x, &k);
-  k = is_small ? k - 54 : k;
-  const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-  const double part = s * NNC_FMA(z, NNC_LOG_LONG(z), half);
-  double y = k * NNC_LN2_HIGH - ((half - (part + k * NNC_LN2_LOW)) - f);
+  double y = nnc_long_log(f, is_small ? k - 54 : k);
   y = x < INFINITY ? y : x;
   y = x > 0 ? y : NAN; /* of a NaN, too */
   return x == 0 ? -INFINITY : y;
 }
 
-/* Never overflows: e^-|x| is at most 1. */
+/* 1 / (1 + e^-x), e^-x = 2^n (1 + q), in units of 2^-512: as of a float. */
 NNC_INLINE double nnc_sigmoid_f64(double x) {
-  const double e = nnc_exp_f64(-__builtin_fabs(x));
-  const double d = 1 + e, inverse = 1 / d, above = x >= 0 ? 1 : e, q = above * inverse;
-  return q + nnc_quotient_rest(above, d, e - (d - 1), q, inverse);
+  double sum;
+  const double r = nnc_reduce_exp_by(-nnc_bounded(x, -760, 40), NNC_MAGIC_SMALL, &sum);
+  const double q = NNC_FMA(r * r, NNC_EXPM1_LONG(r), r);
+  const double scale = nnc_bits_f64(nnc_f64_bits(sum) << 52);
+  return 1 / (NNC_FMA(scale, q, 0x1p-512) + scale) * 0x1p-512;
 }
 
 /* (scale - 1) + scale (e^r - 1) in a sum of three parts, the first two exact together. Of large

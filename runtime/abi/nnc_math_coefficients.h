@@ -80,32 +80,35 @@
                      x, -0x1.00023c0000000p-2f),                                                   \
             x, 0x1.5555640000000p-2f))
 
-/* (tanh(s) / s - 1) / x, x = s^2, |s| <= 5 / 8, in float; of tanh(s) / s; error 4.5e-9 */
-#define NNC_TANH_F32(x)                                                                            \
-  (NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(-0x1.75a9900000000p-8f, x, 0x1.5217440000000p-6f), x,       \
-                              -0x1.b8395e0000000p-5f),                                             \
-                     x, 0x1.1107080000000p-3f),                                                    \
-            x, -0x1.5555320000000p-2f))
+/* near: (tanh(s) / s - 1) / x, x = s^2, |s| <= 5 / 8, in float; of tanh(s) / s; far: NNC_EXPM1_F32; errors 4.5e-9, 3.7e-9 */
+#define NNC_TANH_OR_EXPM1_F32(x)                                                                   \
+  (NNC_FMAF(                                                                                       \
+      NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_CHOSEN(-0x1.75a9900000000p-8f, 0x1.684fe40000000p-10f), x,    \
+                                 NNC_CHOSEN(0x1.5217440000000p-6f, 0x1.123bf00000000p-7f)),        \
+                        x, NNC_CHOSEN(-0x1.b8395e0000000p-5f, 0x1.555b9a0000000p-5f)),             \
+               x, NNC_CHOSEN(0x1.1107080000000p-3f, 0x1.55548e0000000p-3f)),                       \
+      x, NNC_CHOSEN(-0x1.5555320000000p-2f, 0x1.fffff80000000p-2f)))
 
-/* erf(s) / s - 1, x = s^2, |s| <= 1, in float; of erf(s) / s; error 1.5e-9 */
-#define NNC_ERF_F32(x)                                                                             \
-  (NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(0x1.48edee0000000p-14f, x,                \
-                                                         -0x1.a3c95c0000000p-11f),                 \
-                                                x, 0x1.53ff920000000p-8f),                         \
-                                       x, -0x1.b7f8580000000p-6f),                                 \
-                              x, 0x1.ce2cf00000000p-4f),                                           \
-                     x, -0x1.81273e0000000p-2f),                                                   \
-            x, 0x1.06eba80000000p-3f))
+/* near: erf(s) / s - 1, x = s^2, |s| <= 1, in float; of erf(s) / s; far: log2(erfc(x)), 1 <= x <= 4, in float; of 1; errors 1.5e-9, 1.1e-9 */
+#define NNC_ERF_OR_LOG2_ERFC_F32(x)                                                                \
+  (NNC_FMAF(                                                                                       \
+      NNC_FMAF(                                                                                    \
+          NNC_FMAF(                                                                                \
+              NNC_FMAF(                                                                            \
+                  NNC_FMAF(NNC_FMAF(NNC_CHOSEN(0x1.48edee0000000p-14f, 0x1.1a35a60000000p-12f), x, \
+                                    NNC_CHOSEN(-0x1.a3c95c0000000p-11f, -0x1.16d13e0000000p-8f)),  \
+                           x, NNC_CHOSEN(0x1.53ff920000000p-8f, 0x1.0223160000000p-5f)),           \
+                  x, NNC_CHOSEN(-0x1.b7f8580000000p-6f, -0x1.30a8320000000p-3f)),                  \
+              x, NNC_CHOSEN(0x1.ce2cf00000000p-4f, -0x1.d75eca0000000p-1f)),                       \
+          x, NNC_CHOSEN(-0x1.81273e0000000p-2f, -0x1.a044860000000p+0f)),                          \
+      x, NNC_CHOSEN(0x1.06eba80000000p-3f, -0x1.02a7f60000000p-11f)))
 
-/* log2(erfc(x)), 1 <= x <= 4, in float; of 1; error 1.1e-9 */
-#define NNC_LOG2_ERFC_F32(x)                                                                       \
-  (NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(0x1.1a35a60000000p-12f, x,                \
-                                                         -0x1.16d13e0000000p-8f),                  \
-                                                x, 0x1.0223160000000p-5f),                         \
-                                       x, -0x1.30a8320000000p-3f),                                 \
-                              x, -0x1.d75eca0000000p-1f),                                          \
-                     x, -0x1.a044860000000p+0f),                                                   \
-            x, -0x1.02a7f60000000p-11f))
+/* (2^x - 1) / x, |x| <= 1 / 2, in float; of 6 times 2^x; error 1.6e-8 */
+#define NNC_EXP2M1_F32(x)                                                                          \
+  (NNC_FMAF(NNC_FMAF(NNC_FMAF(NNC_FMAF(0x1.5f0dcc0000000p-10f, x, 0x1.3cf04c0000000p-7f), x,       \
+                              0x1.c6af720000000p-5f),                                              \
+                     x, 0x1.ebf9a80000000p-3f),                                                    \
+            x, 0x1.62e4300000000p-1f))
 
 /* ((2 atanh(s) / s - 2) / x - 2 / 3) / x, x = s^2, for f64; error 6.5e-17 */
 #define NNC_LOG_TAIL(x)                                                                            \
@@ -172,6 +175,13 @@
   (NNC_FMA(NNC_FMA(NNC_FMA(-2.730070403808665e-07, x, 2.480059840835012e-05), x,                   \
                    -0.0013888887668370663),                                                        \
            x, 0.041666666664311826))
+
+/* (sin(s) / s - 1) / x, x = s^2, |s| <= pi / 2; error 1.9e-10 */
+#define NNC_SIN_HALF_TURN(x)                                                                       \
+  (NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(-2.4079236990903226e-08, x, 2.7536422355454945e-06), x,         \
+                           -0.00019841086016215184),                                               \
+                   x, 0.008333332766508383),                                                       \
+           x, -0.16666666663867363))
 
 /* (sin(s) / s - 1) / x for f64, x = s^2, |s| <= pi / 4; error 2.0e-16 */
 #define NNC_SIN_LONG(x)                                                                            \

@@ -41,6 +41,19 @@ NNC_INLINE void nnc_stream(void *restrict to, const void *restrict from, int64_t
   if (end < bytes) memcpy(target + end, source + end, (size_t)(bytes - end));
 }
 
+/* The same of so many bytes that whoever calls it knows when it is compiled: whole lines, in a row. */
+NNC_INLINE void nnc_stream_lines(void *restrict to, const void *restrict from, int64_t bytes) {
+  if ((uintptr_t)to % 64 != 0 || bytes % 64 != 0) {
+    nnc_stream(to, from, bytes);
+    return;
+  }
+  for (int64_t at = 0; at < bytes; at += NNC_VECTOR_BYTES) {
+    nnc_stream_part value;
+    memcpy(&value, (const char *)from + at, sizeof value);
+    NNC_STREAM_PART((nnc_stream_part *)(void *)((char *)to + at), value);
+  }
+}
+
 NNC_INLINE void nnc_stream_end(void) {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();

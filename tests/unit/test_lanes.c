@@ -20,7 +20,8 @@ enum { MOST = 3 * NNC_BLOCK + 21 };
     nnc_##operation##_##name##_begin(&acc);                                                        \
     const int64_t whole = count / NNC_BLOCK * NNC_BLOCK;                                           \
     for (int64_t i = 0; i < whole; i += NNC_BLOCK)                                                 \
-      nnc_##operation##_##name##_block(&acc, nnc_ahead_##name(v + i));                             \
+      if (i % (2 * NNC_BLOCK) == 0) nnc_##operation##_##name##_block(&acc, v + i);                 \
+      else nnc_##operation##_##name##_far_block(&acc, v + i);                                      \
     nnc_##operation##_##name##_rest(&acc, v + whole, count - whole);                               \
     return nnc_##operation##_##name##_end(&acc);                                                   \
   }

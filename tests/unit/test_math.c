@@ -84,6 +84,21 @@ static void test_near_turns(void **state) {
   }
 }
 
+/* So with logarithms: far is what is not a positive normal number. */
+static void test_near_log(void **state) {
+  (void)state;
+  for (uint64_t bits = 0; bits < 0x100000000u; bits += 6151) {
+    float x = nnc_bits_f32((uint32_t)bits);
+    double y = nnc_bits_f64(bits << 32 | 0x12345678);
+    assert_int_equal(nnc_far_log_f32(x), !(x >= FLT_MIN && x < INFINITY));
+    assert_int_equal(nnc_far_log_f64(y), !(y >= DBL_MIN && y < INFINITY));
+    if (!nnc_far_log_f32(x))
+      assert_int_equal(nnc_f32_bits(nnc_near_log_f32(x)), nnc_f32_bits(nnc_log_f32(x)));
+    if (!nnc_far_log_f64(y))
+      assert_int_equal(nnc_f64_bits(nnc_near_log_f64(y)), nnc_f64_bits(nnc_log_f64(y)));
+  }
+}
+
 /* The floats nearest to multiples of pi / 2 and the ends of the ranges of the reduction; references
  * by mpmath with 400 digits. */
 static void test_hard_turns(void **state) {
@@ -406,15 +421,11 @@ static void test_whole_rests(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rests),
-      cmocka_unit_test(test_whole_rests),
-      cmocka_unit_test(test_near_turns),
-      cmocka_unit_test(test_hard_turns),
-      cmocka_unit_test(test_floats),
-      cmocka_unit_test(test_float_specials),
-      cmocka_unit_test(test_pow),
-      cmocka_unit_test(test_doubles),
-      cmocka_unit_test(test_double_specials),
+      cmocka_unit_test(test_rests),          cmocka_unit_test(test_whole_rests),
+      cmocka_unit_test(test_near_turns),     cmocka_unit_test(test_near_log),
+      cmocka_unit_test(test_hard_turns),     cmocka_unit_test(test_floats),
+      cmocka_unit_test(test_float_specials), cmocka_unit_test(test_pow),
+      cmocka_unit_test(test_doubles),        cmocka_unit_test(test_double_specials),
       cmocka_unit_test(test_double_pow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

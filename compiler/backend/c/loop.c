@@ -84,13 +84,19 @@ static void close_columns(LoopWriter *writer) {
   code_close(writer->code);
 }
 
-/* Whether several rows are added in one pass over the columns. */
+/* Whether several rows are added in one pass over the columns: of memory that is not in a cache one stream at
+ * a time is read faster, and its bits are the same. */
 static bool takes_rows(const LoopWriter *writer, int number) {
   enum { MOST_EXPRESSIONS = 8 };
   const Stage *stage = &writer->kernel->stages[number];
-  Arena *arena = writer->code->arena;
+  ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
+  for (int i = 0; i < list.count; i++) {
+    if (list.items[i]->kind != EXPR_LOAD) continue;
+    const KernelOperand *memory = &writer->kernel->operands[list.items[i]->operand];
+    if (memory->elements >= STREAM_BYTES / dtype_size(memory->dtype)) return false;
+  }
   return stage->axis_count > 0 && stage->extent[stage->axis_count - 1] >= 2 * COLUMN_ROWS &&
-         kernel_expressions(arena, writer->kernel, number).count <= MOST_EXPRESSIONS;
+         list.count <= MOST_EXPRESSIONS;
 }
 
 /* One or more rows of a sum, product or extremum, with `axis` as the stage's last axis. */
@@ -243,7 +249,9 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
     return;
   }
   if (loop_streams(writer, number)) {
-    loop_write_streamed(writer, number, begin, end, NNC_BLOCK);
+    int64_t extent = writer->kernel->extent[writer->kernel->axis_count - 1];
+    bool are_whole = writer->points % NNC_BLOCK == 0; /* those of a task */
+    loop_write_streamed(writer, number, begin, end, are_whole ? extent : 1, NNC_BLOCK);
     return;
   }
   bool has_near = expression_has_near(&writer->scope, number);

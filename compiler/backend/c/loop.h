@@ -32,8 +32,9 @@ void loop_write_row_stage(LoopWriter *writer, int number);
 
 /* Whether some store of a stage goes past the caches (tiles.h). */
 bool loop_streams(const LoopWriter *writer, int number);
-/* The stage's stores for points `begin` to `end` of the scope's last axis, so many at a time. */
+/* The stage's stores for points `begin` to `end` of the scope's last axis, so many at a time; `points`: whether that
+ * many at a time are all is asked of this number, which tasks and rows have in common. */
 void loop_write_streamed(LoopWriter *writer, int number, const char *begin, const char *end,
-                         int64_t block);
+                         int64_t points, int64_t block);
 
 #endif

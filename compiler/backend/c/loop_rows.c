@@ -207,9 +207,8 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
   if (whole > 0) {
     code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)whole);
     const char *v = write_row_values(writer, number, &lanes, "first", NNC_BLOCK);
-    if (lanes.is_load && is_far(writer, stage->value->operand))
-      v = arena_printf(arena, "nnc_ahead_%s(%s)", c_type_name(stage->value->dtype), v);
-    code_line(code, "%s_block(&acc, %s);", lanes.functions, v);
+    bool far = lanes.is_load && is_far(writer, stage->value->operand);
+    code_line(code, "%s_%sblock(&acc, %s);", lanes.functions, far ? "far_" : "", v);
     code_close(code);
   }
   if (whole < extent) {
@@ -236,7 +235,7 @@ static void write_row_stores(LoopWriter *writer, const Stage *stage, int number)
     /* a row may begin anywhere in a line: few pieces */
     int64_t extent = stage->extent[last],
             most = MOST_STREAMED / dtype_size(stage->stores[0].value->dtype);
-    loop_write_streamed(writer, number, "0", code_integer(writer->code->arena, extent),
+    loop_write_streamed(writer, number, "0", code_integer(writer->code->arena, extent), extent,
                         least(extent, most));
   } else {
     loop_write_hint(writer, number, stage->extent[last]);

@@ -2,6 +2,7 @@
  * stores that read no line of memory before (nnc_stream.h). */
 #include "backend/c/loop.h"
 
+#include <string.h>
 #include "backend/common/c.h"
 
 bool loop_streams(const LoopWriter *writer, int number) {
@@ -15,13 +16,16 @@ typedef struct StreamLoop {
   LoopWriter *writer;
   int number, axis;
   int64_t block; /* points that are computed before they are sent off */
+  bool is_whole; /* the block that is written has so many points, else `count` */
   size_t mark;   /* where the axis is declared */
 } StreamLoop;
 
 static void open_values(void *context) {
   StreamLoop *loop = context;
   loop_write_hint(loop->writer, loop->number, loop->block);
-  code_open(loop->writer->code, "for (int64_t l = 0; l < count; l++)");
+  const char *count =
+      loop->is_whole ? code_integer(loop->writer->code->arena, loop->block) : "count";
+  code_open(loop->writer->code, "for (int64_t l = 0; l < %s; l++)", count);
   loop->mark = code_mark(loop->writer->code);
 }
 
@@ -47,9 +51,13 @@ static void write_block(const StreamLoop *loop, const Store *store, bool is_decl
     writer->scope.blocks[store->operand] = arena_printf(code->arena, "b%d[l]", store->operand);
     return;
   }
-  code_line(code, "nnc_stream(&%s[%s], b%d, count * (int64_t)sizeof *b%d);",
-            writer->scope.operands[store->operand], expression_index(&writer->scope, store->index),
-            store->operand, store->operand);
+  const char *to = arena_printf(code->arena, "&%s[%s]", writer->scope.operands[store->operand],
+                                expression_index(&writer->scope, store->index));
+  if (loop->is_whole)
+    code_line(code, "nnc_stream_lines(%s, b%d, sizeof b%d);", to, store->operand, store->operand);
+  else
+    code_line(code, "nnc_stream(%s, b%d, count * (int64_t)sizeof *b%d);", to, store->operand,
+              store->operand);
   writer->scope.blocks[store->operand] = NULL;
 }
 
@@ -59,24 +67,43 @@ static void write_blocks(const StreamLoop *loop, const Stage *stage, bool is_dec
       write_block(loop, &stage->stores[i], is_declaration);
 }
 
+/* One block from `first` on. */
+static void write_piece(StreamLoop *loop, const Stage *stage) {
+  LoopWriter *writer = loop->writer;
+  write_blocks(loop, stage, true);
+  expression_write_loop(writer->code, &writer->scope, loop->number,
+                        &(LoopParts){open_values, write_values, declare_axis, loop});
+  const char *name = writer->scope.axes[loop->axis];
+  writer->scope.axes[loop->axis] = "first";
+  write_blocks(loop, stage, false);
+  writer->scope.axes[loop->axis] = name;
+}
+
 void loop_write_streamed(LoopWriter *writer, int number, const char *begin, const char *end,
-                         int64_t block) {
+                         int64_t points, int64_t block) {
   Code *code = writer->code;
+  long long size = block;
   const Stage *stage = &writer->kernel->stages[number];
-  int axis = writer->scope.axis_count - 1;
-  StreamLoop loop = {.writer = writer, .number = number, .axis = axis, .block = block};
+  StreamLoop loop = {.writer = writer,
+                     .number = number,
+                     .axis = writer->scope.axis_count - 1,
+                     .block = block,
+                     .is_whole = true};
   writer->scope.blocks = ARENA_ARRAY(code->arena, const char *, writer->kernel->operand_count);
-  code_open(code, "for (int64_t first = %s; first < %s; first += %lld)", begin, end,
-            (long long)block);
-  code_line(code, "const int64_t count = nnc_least(%lld, %s - first);", (long long)block, end);
-  write_blocks(&loop, stage, true);
-  expression_write_loop(code, &writer->scope, number,
-                        &(LoopParts){open_values, write_values, declare_axis, &loop});
-  const char *name = writer->scope.axes[axis];
-  writer->scope.axes[axis] = "first";
-  write_blocks(&loop, stage, false);
-  writer->scope.axes[axis] = name;
+  bool has_rest = points % block != 0;
+  code_open(code, "for (int64_t first = %s; first %s %s; first += %lld)", begin,
+            has_rest ? arena_printf(code->arena, "+ %lld <=", size) : "<", end, size);
+  write_piece(&loop, stage);
   code_close(code);
+  if (has_rest) {
+    loop.is_whole = false;
+    const char *all =
+        strcmp(begin, "0") == 0 ? end : arena_printf(code->arena, "(%s - %s)", end, begin);
+    code_open(code, "if (%s %% %lld != 0)", all, size);
+    code_line(code, "const int64_t count = %s %% %lld, first = %s - count;", all, size, end);
+    write_piece(&loop, stage);
+    code_close(code);
+  }
   writer->scope.blocks = NULL;
   writer->has_streamed = true;
 }

@@ -2,14 +2,15 @@
 #include "backend/c/tiles.h"
 #include "backend/common/loops.h"
 #include "kernel/builder.h"
+#include "nnc_block.h"
 
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
-  STREAM_BYTES = 64 << 20, /* twice the last cache of many processors */
-  STREAM_POINTS = 256,     /* of an innermost loop that are worth blocks */
-  ROW_WORK = 256,          /* element operations of a row that may be a task of its own */
-  BLOCK_ALIGNMENT = 64     /* elements: no two tasks write one cache line */
+  STREAM_POINTS = 256,        /* of an innermost loop that are worth blocks */
+  ROW_WORK = 256,             /* element operations of a row that may be a task of its own */
+  BLOCK_ALIGNMENT = 64,       /* elements: no two tasks write one cache line */
+  LONG_BLOCK = 64 * NNC_BLOCK /* tasks of more points have whole blocks */
 };
 
 /* Element operations at one point of the domain. */
@@ -68,7 +69,9 @@ LoopGrid loop_grid(const Kernel *kernel) {
   if (2 * grid.rows <= wanted && grid.last > alignment) {
     grid.row_chunk = 1;
     int64_t pieces = divide_up(wanted, greatest(grid.rows, 1));
-    grid.block = align_up(divide_up(grid.last, pieces), alignment);
+    int64_t block = divide_up(grid.last, pieces);
+    bool is_long = alignment > 1 && block >= LONG_BLOCK;
+    grid.block = align_up(block, is_long ? NNC_BLOCK : alignment);
   }
   grid.blocks = greatest(divide_up(grid.last, grid.block), 1);
   /* Without rows, one task that finds nothing to do. */

@@ -10,7 +10,11 @@
 #include "kernel/kernel.h"
 #include "support/integers.h"
 
-enum { SHORT_ROW = 8 /* a reduction over fewer elements is a scalar loop */ };
+enum {
+  SHORT_ROW = 8, /* a reduction over fewer elements is a scalar loop */
+  STREAM_BYTES =
+      64 << 20 /* of an operand that is in no cache: twice the last one of many processors */
+};
 
 struct WindowProduct; /* window.h */
 

@@ -139,6 +139,7 @@ const char *c_function(Arena *arena, Op op, DType dtype, bool is_near) {
 static const char *far_name(Op op, DType dtype) {
   if (!dtype_is_float(dtype)) return NULL;
   if (op == OP_MOD) return "mod";
+  if (op == OP_LOG && !dtype_is_half(dtype)) return "log";
   bool is_turn = op == OP_SIN || op == OP_COS || (op == OP_TAN && dtype != DTYPE_F64);
   return is_turn ? "turn" : NULL;
 }
