@@ -14,6 +14,10 @@
  * all they are made of. Scores and sums are in f32 where the operands have 16 bits. The formulas
  * stand in kernel/classes/attention.c.
  *
+ * A target whose kernels hold all of a head's adjoints at once, as the CPU's do, has two other
+ * operators: attention_rows, y and lse side by side, and attention_grads, which reads them. `expand`
+ * makes the operators above parts of those (OpClass.part), of which cse leaves one.
+ *
  * Programs write attention out (prelude/layers.net, or by hand); the pass `recognize` makes it
  * this operator where the target has the kernels, and `expand` writes it out again where it has
  * none. */
@@ -40,12 +44,15 @@ Node *attention_mask(const Node *node, Node *const *operands) {
 
 DType attention_wide(DType dtype) { return dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32; }
 
+/* Results in the type of sums, which an attribute says: the others have that of their operands. */
+static bool op_says_dtype(Op op) { return op == OP_ATTENTION_LSE || op == OP_ATTENTION_ROWS; }
+
 /* ---- making ---- */
 
-static Node *make_form(const Maker *maker, Op op, int count, Node *const *operands, Node *mask,
-                       AttentionForm form) {
+Node *make_attention_of(const Maker *maker, Op op, int count, Node *const *operands, Node *mask,
+                        AttentionForm form) {
   Node *all[ADJOINT_OPERANDS + 1];
-  int first = op == OP_ATTENTION_LSE ? 0 : 1; /* it alone has a type of its own */
+  int first = op_says_dtype(op) ? 0 : 1;
   Attribute attributes[3] = {attr_make_int(ATTR_DTYPE, attention_wide(operands[0]->type.dtype)),
                              attr_make_float(ATTR_SCALE, form.scale),
                              attr_make_int(ATTR_CAUSAL, 1)};
@@ -55,13 +62,13 @@ static Node *make_form(const Maker *maker, Op op, int count, Node *const *operan
 }
 
 Node *make_attention(const Maker *maker, Node *const *operands, Node *mask, AttentionForm form) {
-  return make_form(maker, OP_ATTENTION, 3, operands, mask, form);
+  return make_attention_of(maker, OP_ATTENTION, 3, operands, mask, form);
 }
 
 Node *attention_like(const Maker *maker, Op op, const Node *node, int count,
                      Node *const *operands) {
   AttentionForm form = {node_float(node, ATTR_SCALE), attention_is_causal(node)};
-  return make_form(maker, op, count, operands, attention_mask(node, node->operands), form);
+  return make_attention_of(maker, op, count, operands, attention_mask(node, node->operands), form);
 }
 
 /* ---- type rules ---- */
@@ -85,6 +92,12 @@ static bool find_extents(Inference *in, int64_t extents[128]) {
     }
   }
   extents['w'] = extents['d'] + extents['v'];
+  if (kind_of(in->node) == KERNEL_ATTENTION_ROWS) extents['r'] = extents['v'] + 2;
+  if (kind_of(in->node) != KERNEL_ATTENTION_GRADS) return true;
+  if (extents['r'] != extents['v'] + 2)
+    return infer_fail(in, "operand 5 has rows of %lld, not %lld", (long long)extents['r'],
+                      (long long)extents['v'] + 2);
+  extents['g'] = extents['q'] * extents['d'] + extents['k'] * extents['w'];
   return true;
 }
 
@@ -103,10 +116,10 @@ static bool dtypes_fit(Inference *in) {
   return true;
 }
 
-/* The type of the result: attention_lse says it. */
+/* The type of the result: some say it. */
 static bool result_dtype(Inference *in, DType *dtype) {
   *dtype = in->node->operands[Q]->type.dtype;
-  if (in->node->op != OP_ATTENTION_LSE) return true;
+  if (!op_says_dtype(in->node->op)) return true;
   const Attribute *own = infer_attribute(in, ATTR_DTYPE);
   if (!own) return false;
   *dtype = (DType)own->integer;
@@ -179,13 +192,15 @@ static void weigh_row(const Head *head, const double lse[2]) {
 
 /* weights = those of row i, adjoints = what its scores receive. */
 static void differentiate_row(const Head *head, int64_t i) {
-  double lse[2];
+  bool has_rows = head->node->op == OP_ATTENTION_GRADS;
+  int64_t e = head->value_depth;
+  const double *dy = head->of[DY] + i * e, *row = head->of[LSE] + i * (has_rows ? e + 2 : 2);
+  double lse[2], delta = has_rows ? dot(row, dy, e) : head->of[DELTA][i];
   score_row(head, i, lse);
-  weigh_row(head, head->of[LSE] + 2 * i);
+  weigh_row(head, has_rows ? row + e : row);
   for (int64_t j = 0; j < head->keys; j++) {
-    double received = dot(head->of[DY] + i * head->value_depth, head->of[V] + j * head->value_depth,
-                          head->value_depth);
-    head->adjoints[j] = head->weights[j] * (received - head->of[DELTA][i]);
+    double received = dot(dy, head->of[V] + j * e, e);
+    head->adjoints[j] = head->weights[j] * (received - delta);
   }
 }
 
@@ -196,6 +211,14 @@ static void y_row(const Head *head, int64_t i, double *result) {
   for (int64_t j = 0; j < head->keys; j++)
     add_times(result + i * head->value_depth, head->of[V] + j * head->value_depth, head->weights[j],
               head->value_depth);
+}
+
+static void rows_row(const Head *head, int64_t i, double *result) {
+  int64_t e = head->value_depth;
+  double *row = result + i * (e + 2);
+  score_row(head, i, row + e);
+  weigh_row(head, row + e);
+  for (int64_t j = 0; j < head->keys; j++) add_times(row, head->of[V] + j * e, head->weights[j], e);
 }
 
 static void lse_row(const Head *head, int64_t i, double *result) {
@@ -219,6 +242,11 @@ static void grad_kv_row(const Head *head, int64_t i, double *result) {
     add_times(row + head->depth, head->of[DY] + i * head->value_depth, head->weights[j],
               head->value_depth);
   }
+}
+
+static void grads_row(const Head *head, int64_t i, double *result) {
+  grad_q_row(head, i, result);
+  grad_kv_row(head, i, result + head->queries * head->depth);
 }
 
 static void evaluate_heads(const Node *node, const Tensor *const *operands, Tensor *result,
@@ -247,10 +275,9 @@ static void evaluate_heads(const Node *node, const Tensor *const *operands, Tens
 
 /* The products that are computed, over the pairs of a query and a key that it sees. */
 static Cost attention_cost(const Node *node) {
-  static const int score_products[] = {[OP_ATTENTION] = 1,
-                                       [OP_ATTENTION_LSE] = 1,
-                                       [OP_ATTENTION_GRAD_Q] = 2,
-                                       [OP_ATTENTION_GRAD_KV] = 2};
+  static const int score_products[] = {
+      [OP_ATTENTION] = 1,         [OP_ATTENTION_LSE] = 1,  [OP_ATTENTION_GRAD_Q] = 2,
+      [OP_ATTENTION_GRAD_KV] = 2, [OP_ATTENTION_ROWS] = 1, [OP_ATTENTION_GRADS] = 3};
   Shape q = node->operands[Q]->type.shape, k = node->operands[K]->type.shape;
   double value_depth =
       node->op == OP_ATTENTION_LSE ? 0 : (double)node->operands[V]->type.shape.dim[3];
@@ -258,7 +285,7 @@ static Cost attention_cost(const Node *node) {
       (double)shape_elements(q) / (q.dim[3] > 0 ? (double)q.dim[3] : 1) * (double)k.dim[2];
   if (attention_is_causal(node)) pairs /= 2;
   double depth = score_products[node->op] * (double)q.dim[3] + value_depth;
-  if (node->op == OP_ATTENTION_GRAD_KV) depth += value_depth;
+  if (node->op == OP_ATTENTION_GRAD_KV || node->op == OP_ATTENTION_GRADS) depth += value_depth;
   return (Cost){.flops = 2 * pairs * depth, .bytes = node_bytes(node)};
 }
 
@@ -269,8 +296,7 @@ static int attention_cut(const Node *node, int axis, int operand) {
   if (axis >= node->type.shape.rank) return AXIS_UNCUT;
   char letter = attention_result_axes(kind)[axis];
   bool is_position = letter == 'q' || letter == 'k';
-  if (letter == 'd' || letter == 'w' || letter == 'p' || (is_position && attention_is_causal(node)))
-    return AXIS_UNCUT;
+  if (strchr("dwprg", letter) || (is_position && attention_is_causal(node))) return AXIS_UNCUT;
   const char *axes = attention_axes(kind, operand), *at = strchr(axes, letter);
   return at ? (int)(at - axes) : AXIS_WHOLE;
 }
@@ -342,8 +368,13 @@ static Node *gradient_when_expanded(const GradientContext *context, int operand)
 #define attention_lse_gradient gradient_when_expanded
 #define attention_grad_q_gradient gradient_when_expanded
 #define attention_grad_kv_gradient gradient_when_expanded
+#define attention_rows_gradient gradient_when_expanded
+#define attention_grads_gradient gradient_when_expanded
 
-#define ATTENTION(name, kind, rule)                                                                \
+/* The same without parts. */
+#define ATTENTION(name, kind, rule) ATTENTION_OF(name, kind, rule, LOOP, NULL)
+
+#define ATTENTION_OF(name, kind, rule, whole_kind, part_rule)                                      \
   static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {   \
     evaluate_heads(node, operands, result, rule);                                                  \
   }                                                                                                \
@@ -355,10 +386,15 @@ static Node *gradient_when_expanded(const GradientContext *context, int operand)
                                    .lower = attention_lower,                                       \
                                    .needs = KERNEL_##kind,                                         \
                                    .expand = name##_expand,                                        \
+                                   .whole = KERNEL_##whole_kind,                                   \
+                                   .part = part_rule,                                              \
                                    .cut = attention_cut,                                           \
                                    .is_costly = true};
 
-ATTENTION(attention, ATTENTION, y_row)
+ATTENTION_OF(attention, ATTENTION, y_row, ATTENTION_ROWS, attention_part)
 ATTENTION(attention_lse, ATTENTION_LSE, lse_row)
-ATTENTION(attention_grad_q, ATTENTION_GRAD_Q, grad_q_row)
-ATTENTION(attention_grad_kv, ATTENTION_GRAD_KV, grad_kv_row)
+ATTENTION_OF(attention_grad_q, ATTENTION_GRAD_Q, grad_q_row, ATTENTION_GRADS, attention_grad_q_part)
+ATTENTION_OF(attention_grad_kv, ATTENTION_GRAD_KV, grad_kv_row, ATTENTION_GRADS,
+             attention_grad_kv_part)
+ATTENTION(attention_rows, ATTENTION_ROWS, rows_row)
+ATTENTION(attention_grads, ATTENTION_GRADS, grads_row)

@@ -13,6 +13,9 @@ typedef struct AttentionForm {
 
 /* attention of q [b, h, nq, d], k [b, h, nk, d], v [b, h, nk, e] and, unless it is NULL, a mask. */
 Node *make_attention(const Maker *maker, Node *const *operands, Node *mask, AttentionForm form);
+/* Any operator of attention, of its first `count` operands and the mask. */
+Node *make_attention_of(const Maker *maker, Op op, int count, Node *const *operands, Node *mask,
+                        AttentionForm form);
 /* The mask among the operands, or NULL: it comes last. */
 Node *attention_mask(const Node *node, Node *const *operands);
 /* Whether query i sees keys up to the i-th only. */
@@ -27,6 +30,12 @@ Node *attention_expand(const Maker *maker, const Node *node, Node *const *operan
 Node *attention_lse_expand(const Maker *maker, const Node *node, Node *const *operands);
 Node *attention_grad_q_expand(const Maker *maker, const Node *node, Node *const *operands);
 Node *attention_grad_kv_expand(const Maker *maker, const Node *node, Node *const *operands);
+Node *attention_rows_expand(const Maker *maker, const Node *node, Node *const *operands);
+Node *attention_grads_expand(const Maker *maker, const Node *node, Node *const *operands);
+/* The values of attention and its two adjoints as parts of those two: OpClass.part. */
+Node *attention_part(const Maker *maker, const Node *node, Node *const *operands);
+Node *attention_grad_q_part(const Maker *maker, const Node *node, Node *const *operands);
+Node *attention_grad_kv_part(const Maker *maker, const Node *node, Node *const *operands);
 /* What the scores receive, in the type of sums; operands as those of the adjoints. */
 Node *attention_score_adjoint(const Maker *maker, const Node *node, Node *const *operands);
 

@@ -131,3 +131,72 @@ Node *attention_grad_kv_expand(const Maker *m, const Node *node, Node *const *op
   parts[1] = product(m, weights, widen(m, operands[DY]), 2, 2);
   return make_cast(m, make_concat(m, 2, parts, 3), node->type.dtype);
 }
+
+Node *attention_rows_expand(const Maker *m, const Node *node, Node *const *operands) {
+  Node *scores = make_scores(m, node, operands);
+  Softmax softmax = make_softmax(m, scores, false);
+  Node *sum = along_keys(m, softmax.sum, scores->type.shape);
+  Node *weights = quotient(m, softmax.exponentials, sum);
+  Node *parts[3] = {product(m, weights, widen(m, operands[V]), 3, 2), as_column(m, softmax.top),
+                    as_column(m, make_unary(m, OP_LOG, softmax.sum))};
+  return make_cast(m, make_concat(m, 3, parts, 3), node->type.dtype);
+}
+
+/* [b, h, ., .] to [b, h, all]. */
+static Node *flat_heads(const Maker *m, Node *a) {
+  Shape shape = a->type.shape;
+  shape.dim[2] *= shape.dim[3];
+  shape.rank = 3;
+  return make_reshape(m, a, shape);
+}
+
+/* By those that read lse and delta apart. */
+Node *attention_grads_expand(const Maker *m, const Node *node, Node *const *operands) {
+  int64_t last = 3, depth = operands[V]->type.shape.dim[3];
+  Node *rows = widen(m, operands[LSE]), *mask = attention_mask(node, operands), *all[DELTA + 2];
+  for (int i = 0; i < LSE; i++) all[i] = operands[i];
+  Node *y = make_range(m, rows, 3, 0, depth);
+  all[LSE] = make_range(m, rows, 3, depth, depth + 2);
+  all[DELTA] = make_reduce(m, OP_REDUCE_SUM, mul(m, y, widen(m, operands[DY])), 1, &last);
+  AttentionForm form = {node_float(node, ATTR_SCALE), attention_is_causal(node)};
+  Node *grad_q = make_attention_of(m, OP_ATTENTION_GRAD_Q, DELTA + 1, all, mask, form);
+  Node *grad_kv = make_attention_of(m, OP_ATTENTION_GRAD_KV, DELTA + 1, all, mask, form);
+  Node *parts[2] = {flat_heads(m, attention_grad_q_expand(m, grad_q, grad_q->operands)),
+                    flat_heads(m, attention_grad_kv_expand(m, grad_kv, grad_kv->operands))};
+  return make_concat(m, 2, parts, 2);
+}
+
+/* ---- as parts of attention_rows and attention_grads ---- */
+
+Node *attention_part(const Maker *m, const Node *node, Node *const *operands) {
+  AttentionForm form = {node_float(node, ATTR_SCALE), attention_is_causal(node)};
+  Node *rows =
+      make_attention_of(m, OP_ATTENTION_ROWS, 3, operands, attention_mask(node, operands), form);
+  return make_cast(m, make_range(m, rows, 3, 0, rows->type.shape.dim[3] - 2), node->type.dtype);
+}
+
+/* Elements [first, last) of each head's adjoints, in the shape of `node`. Delta and lse are not read. */
+static Node *make_adjoint(const Maker *m, const Node *node, Node *const *operands, int64_t first,
+                          int64_t last) {
+  AttentionForm form = {node_float(node, ATTR_SCALE), attention_is_causal(node)};
+  Node *mask = attention_mask(node, operands), *all[LSE + 2];
+  for (int i = 0; i < LSE; i++) all[i] = operands[i];
+  all[LSE] = make_attention_of(m, OP_ATTENTION_ROWS, 3, operands, mask, form);
+  Node *grads = make_attention_of(m, OP_ATTENTION_GRADS, LSE + 1, all, mask, form);
+  return make_reshape(m, make_range(m, grads, 2, first, last), node->type.shape);
+}
+
+static int64_t query_elements(Node *const *operands) {
+  Shape q = operands[Q]->type.shape;
+  return q.dim[2] * q.dim[3];
+}
+
+Node *attention_grad_q_part(const Maker *m, const Node *node, Node *const *operands) {
+  return make_adjoint(m, node, operands, 0, query_elements(operands));
+}
+
+Node *attention_grad_kv_part(const Maker *m, const Node *node, Node *const *operands) {
+  Shape own = node->type.shape;
+  int64_t first = query_elements(operands);
+  return make_adjoint(m, node, operands, first, first + own.dim[2] * own.dim[3]);
+}

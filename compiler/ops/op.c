@@ -47,6 +47,10 @@ bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, in
          target->attention_has_units(dtype, depth, value_depth);
 }
 
+bool op_attention_gains(const Target *target, const AttentionUse *use) {
+  return !target || !target->attention_gains || target->attention_gains(use);
+}
+
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
 bool op_passes_gradient(Op op) {

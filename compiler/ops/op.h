@@ -93,6 +93,10 @@ typedef struct OpClass {
   KernelKind needs;
   /* For targets without that kind: the same value from these operands by operators that all have. */
   Node *(*expand)(const Maker *maker, const Node *node, Node *const *operands);
+  /* For targets without that kind that have the kind `whole`: the same value from these operands as a part
+   * of the result of an operator that needs it. NULL rule: it is part of none. */
+  KernelKind whole;
+  Node *(*part)(const Maker *maker, const Node *node, Node *const *operands);
   /* When operand `i` holds indices: how many values they may take (indices lie in [0, n)); else 0.
    * NULL rule: no operand does. The runtime checks data against it before training. */
   int64_t (*index_bound)(const Node *node, int operand);
@@ -133,6 +137,7 @@ bool op_has_kernel(Op op, const Target *target);
 /* The same of the operator with these operands: heads of attention may be too deep for its kernels. */
 bool node_has_kernel(const Node *node, const Target *target);
 bool op_attention_fits(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
+bool op_attention_gains(const Target *target, const AttentionUse *use);
 /* False: its kernels of attention are slower than products, which alone have tensor cores. */
 bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */

@@ -1,6 +1,6 @@
 /* expand: operators that exist for the reader's and the metrics' convenience become those that
  * have kernels: a mean is a sum times 1 / n, a value with a gradient of its own that value. So do
- * operators whose kernels the target lacks (OpClass.expand).
+ * operators whose kernels the target lacks (OpClass.expand, or as parts of others OpClass.part).
  *
  * Runs after differentiation, so that gradients are those of the operator as written. Requires
  * that no gradient is left; afterwards none of the expanded operators is, in bodies of scans
@@ -14,7 +14,9 @@ static Node *expand_for(const Target *target, const Maker *maker, const Node *no
   if (node_has_kernel(node, target)) return rules_expand(maker, node, map);
   Node **operands = ARENA_ARRAY(maker->graph->arena, Node *, node->operand_count);
   for (int i = 0; i < node->operand_count; i++) operands[i] = node_map_get(map, node->operands[i]);
-  return op_info(node->op)->class->expand(maker, node, operands);
+  const OpClass *class = op_info(node->op)->class;
+  bool is_part = class->part && target && target->kernels[class->whole];
+  return is_part ? class->part(maker, node, operands) : class->expand(maker, node, operands);
 }
 
 static Graph *expand_graph(const Graph *graph, const Target *target) {

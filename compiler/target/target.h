@@ -64,6 +64,13 @@ typedef struct DepthLimits {
   double (*time)(const ProductShape *product, int64_t pieces);
 } DepthLimits;
 
+/* An attention, when a target is asked whether its kernels gain. */
+typedef struct AttentionUse {
+  int64_t queries, keys;
+  bool is_causal;
+  bool splits_products; /* products of f32 are three of bf16 */
+} AttentionUse;
+
 /* What one kernel may compute (program/inline.c, program/fuse.c). */
 typedef struct FusionLimits {
   int most_operands, most_stages; /* of a kernel */
@@ -114,6 +121,8 @@ typedef struct Target {
   /* Whether its kernels of attention have tensor cores for heads of this type, where f32 may be
    * rounded to tf32, and these depths, as its products do. NULL: neither have. */
   bool (*attention_has_units)(DType dtype, int64_t depth, int64_t value_depth);
+  /* Whether attention is better computed by its kernels than written out; NULL: always. */
+  bool (*attention_gains)(const AttentionUse *use);
   /* Where launches that do not need each other become one: how little memory a launch needs and frees
    * that may wait for others (program/schedule.c). 0: none waits. */
   int64_t waiting_bytes;

@@ -5,6 +5,7 @@
 /* Functions of one kind have the same parameters, whether or not one of them needs all. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+#include "nnc_attention.h"
 #include "nnc_check_index.h"
 #include "nnc_conv.h"
 #include "nnc_extern.h"

@@ -140,6 +140,19 @@ static Shape four_axes(Shape shape) {
   return four;
 }
 
+/* Side by side what the operators have that compute values with the softmax's numbers, and all adjoints. */
+static Node *attention_at_once(Generator *g, Node *y, Node **operands,
+                               const Attribute *attributes) {
+  const Maker *m = &g->maker;
+  operands[4] = try_add(g, OP_ATTENTION_ROWS, 3, operands, 3, attributes);
+  Node *grads = operands[4] ? try_add(g, OP_ATTENTION_GRADS, 5, operands, 2, attributes + 1) : NULL;
+  if (!grads) return NULL;
+  Shape wide = y->type.shape;
+  wide.dim[3] *= 3;
+  Node *parts[2] = {make_cast(m, operands[4], y->type.dtype), make_reshape(m, grads, wide)};
+  return make_concat(m, 2, parts, 3);
+}
+
 /* Side by side the operators of its gradient and the log of the softmax's sum. */
 static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
                                 const Attribute *attributes) {
@@ -148,6 +161,7 @@ static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
   Shape column = y->type.shape;
   column.dim[3] = 2;
   operands[3] = draw_like(g, y->type);
+  if (column.dim[2] % 2 == 0) return attention_at_once(g, y, operands, attributes);
   operands[4] = try_add(g, OP_ATTENTION_LSE, 2, operands, 3, attributes);
   if (!operands[4]) return NULL;
   Node *wide = make_cast(m, y, operands[4]->type.dtype);

@@ -323,12 +323,18 @@ for remark, (b, h, nq, nk, d, e), mask, scale, causal in [
     y, lse, weights = attend(q, k, v, mask, scale, causal)
     golden('attention', [q, k, v] + masks, y, remark, **common)
     golden('attention_lse', [q, k] + masks, lse, remark, dtype='DTYPE_F64', **common)
+    rows = np.concatenate([y, lse], -1)
+    golden('attention_rows', [q, k, v] + masks, rows, remark, dtype='DTYPE_F64', **common)
     delta = (y * dy).sum(-1)
     scores = weights * (np.einsum('bhqv,bhkv->bhqk', dy, v) - delta[..., None])
     operands = [q, k, v, dy, lse, delta] + masks
-    golden('attention_grad_q', operands, scale * np.einsum('bhqk,bhkd->bhqd', scores, k), remark, **common)
+    of_q = scale * np.einsum('bhqk,bhkd->bhqd', scores, k)
+    golden('attention_grad_q', operands, of_q, remark, **common)
     both = [scale * np.einsum('bhqk,bhqd->bhkd', scores, q), np.einsum('bhqk,bhqv->bhkv', weights, dy)]
-    golden('attention_grad_kv', operands, np.concatenate(both, -1), remark, **common)
+    of_kv = np.concatenate(both, -1)
+    golden('attention_grad_kv', operands, of_kv, remark, **common)
+    grads = np.concatenate([of_q.reshape(b, h, -1), of_kv.reshape(b, h, -1)], -1)
+    golden('attention_grads', [q, k, v, dy, rows] + masks, grads, remark, **common)
 
 print('/* Made by tests/tools/op_goldens.py with NumPy; do not edit.  What each operator must compute:')
 print(' * operator, remark, operands, attributes, result. */')

@@ -7,13 +7,18 @@
 /* ---- a target that has every kind of kernel, of which it only says so ---- */
 
 static const TargetKernel some_kernel;
-static Target target_of_all;
+static Target target_of_all, target_of_none, target_at_once;
 
 static int make_target(void **state) {
   (void)state;
-  target_of_all = target_c;
+  target_at_once = target_c;
+  target_at_once.attention_gains = NULL;
+  target_at_once.attention_has_units = NULL;
+  target_of_all = target_of_none = target_at_once;
   for (int kind = 0; kind < KERNEL_KIND_COUNT; kind++)
     if (!target_of_all.kernels[kind]) target_of_all.kernels[kind] = &some_kernel;
+  target_of_none.kernels[KERNEL_ATTENTION_ROWS] = NULL;
+  target_of_none.kernels[KERNEL_ATTENTION_GRADS] = NULL;
   return 0;
 }
 
@@ -72,7 +77,7 @@ static void assert_same_training(Arena *arena, const Module *a, const Module *b,
 /* The entry as Programs, plain and optimized. */
 static void check_programs(Arena *arena, const Module *module, double tolerance) {
   for (int level = 0; level <= 1; level++) {
-    ProgramOptions options = {.level = level, .target = &target_of_all};
+    ProgramOptions options = {.level = level, .target = module->target};
     const Program *program = program_create(arena, module, &options);
     const char *wrong = compare_outputs(arena, program, ENTRY_TRAIN, tolerance);
     if (wrong) fail_msg("level %d: %s", level, wrong);
@@ -90,6 +95,13 @@ static void check_recognized(const char *lines) {
   assert_true(count_op(train, OP_ATTENTION_GRAD_KV) <= 1); /* none where no parameter is behind */
   assert_same_training(arena, compile(arena, text, NULL, NULL), module, 1e-10);
   check_programs(arena, module, 1e-10);
+  Module *at_once = compile(arena, text, &target_at_once, NULL);
+  train = at_once->entries[ENTRY_TRAIN];
+  assert_int_equal(count_op(train, OP_ATTENTION_ROWS), 1);
+  assert_int_equal(count_op(train, OP_ATTENTION_GRADS), 1);
+  assert_int_equal(count_family(train, FAMILY_ATTENTION), 2);
+  assert_same_training(arena, compile(arena, text, NULL, NULL), at_once, 1e-10);
+  check_programs(arena, at_once, 1e-10);
   arena_destroy(arena);
 }
 
@@ -189,17 +201,37 @@ static void test_a_target_without_kernels_gets_none(void **state) {
   const Module *plain = compile(arena, text, NULL, NULL);
   assert_int_equal(count_family(plain->entries[ENTRY_TRAIN], FAMILY_ATTENTION), 0);
   assert_string_equal(print_module(arena, plain),
-                      print_module(arena, compile(arena, text, &target_c, NULL)));
+                      print_module(arena, compile(arena, text, &target_of_none, NULL)));
   PipelineOptions rest = {.level = 1, .start_after = "differentiate"};
   bool stopped;
   Module *module = compile(arena, text, &target_of_all, "differentiate");
   assert_true(count_family(module->entries[ENTRY_TRAIN], FAMILY_ATTENTION) > 0);
-  module->target = &target_c;
+  module->target = &target_of_none;
   assert_true(passes_run(module, diagnostics_create(arena), &rest, &stopped));
   assert_int_equal(count_family(module->entries[ENTRY_TRAIN], FAMILY_ATTENTION), 0);
   assert_same_training(arena, plain, module, 1e-12);
   check_program(arena, module, ENTRY_TRAIN, 1e-12, "written out again");
   arena_destroy(arena);
+}
+
+/* ---- what gains on a CPU ---- */
+
+static void test_long_or_causal_attention_gains(void **state) {
+  (void)state;
+  static const struct {
+    AttentionUse use;
+    bool gains;
+  } cases[] = {
+      {{.queries = 64, .keys = 64, .is_causal = true}, false},
+      {{.queries = 128, .keys = 128, .is_causal = true}, true},
+      {{.queries = 1, .keys = 128, .is_causal = true}, false},
+      {{.queries = 197, .keys = 197}, false},
+      {{.queries = 512, .keys = 512}, true},
+      {{.queries = 1, .keys = 512}, true},
+      {{.queries = 512, .keys = 512, .is_causal = true, .splits_products = true}, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(op_attention_gains(&target_c, &cases[i].use), cases[i].gains);
 }
 
 /* ---- dumps ---- */
@@ -248,6 +280,7 @@ int main(void) {
       cmocka_unit_test(test_other_things_stay),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_a_target_without_kernels_gets_none),
+      cmocka_unit_test(test_long_or_causal_attention_gains),
       cmocka_unit_test(test_dumps_hold_it),
   };
   return cmocka_run_group_tests(tests, make_target, NULL);

@@ -131,6 +131,9 @@ static void add_attention(RandomGraph *r) {
   pool_add(r, operands[4]);
   pool_add(r, make_node(m, OP_ATTENTION_GRAD_Q, 6, operands, count, attributes));
   pool_add(r, make_node(m, OP_ATTENTION_GRAD_KV, 6, operands, count, attributes));
+  operands[4] = make_node(m, OP_ATTENTION_ROWS, 3, operands, count + 1, all);
+  pool_add(r, operands[4]);
+  pool_add(r, make_node(m, OP_ATTENTION_GRADS, 5, operands, count, attributes));
 }
 
 /* The batch in another place, or merged with another axis. */

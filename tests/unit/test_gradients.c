@@ -198,6 +198,22 @@ static const Case cases[] = {
      {ADJOINT(1, 1, 2, 3, 2, 1), F(1, 1, 2, 3)},
      {REAL(SCALE, 0.7), INT(CAUSAL, 1)},
      "shifted, causal"},
+    {OP_ATTENTION_ROWS,
+     {F(2, 1, 3, 2), F(2, 1, 4, 2), F(2, 1, 4, 3)},
+     {INT(DTYPE, DTYPE_F64), REAL(SCALE, 0.7)},
+     ""},
+    {OP_ATTENTION_ROWS,
+     {F(1, 1, 3, 2), F(1, 1, 3, 2), F(1, 1, 3, 1), F(1, 1, 3, 3)},
+     {INT(DTYPE, DTYPE_F64), REAL(SCALE, -0.7), INT(CAUSAL, 1)},
+     "shifted, causal"},
+    {OP_ATTENTION_GRADS,
+     {F(1, 1, 3, 1), F(1, 1, 2, 1), F(1, 1, 2, 2), F(1, 1, 3, 2), F(1, 1, 3, 4)},
+     {REAL(SCALE, 0.7)},
+     ""},
+    {OP_ATTENTION_GRADS,
+     {F(1, 1, 3, 1), F(1, 1, 3, 1), F(1, 1, 3, 2), F(1, 1, 3, 2), F(1, 1, 3, 4), F(1, 1, 3, 3)},
+     {REAL(SCALE, 0.7), INT(CAUSAL, 1)},
+     "shifted, causal"},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

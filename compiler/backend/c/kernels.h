@@ -16,6 +16,7 @@ const Target *target_c_direct(void);
 #define KERNEL(identifier, name) extern const TargetKernel c_kernel_##name;
 #define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
+extern const TargetKernel c_kernel_attention_rows, c_kernel_attention_grads; /* attention.c */
 
 /* conv.c: Target.kept_bytes, of contractions too. */
 int64_t weights_kept_bytes(const Kernel *kernel);

@@ -53,6 +53,25 @@ static bool keeps_channels_last(const ConvSlots *slots) {
   return (c % HALF == 0 && c >= LANES) || (c <= PICTURE && k >= 2 * LANES);
 }
 
+/* ---- attention ----
+ *
+ * Its kernels make the scores a second time in the backward part, seven products where written out there are
+ * five. They gain where causal order lets them leave out half of each, and where scores would fill the caches
+ * or much memory. */
+
+static bool attention_gains(const AttentionUse *use) {
+  enum { SOME = 128, LONG = 512 };
+  if (use->splits_products) return false;
+  return use->keys >= LONG || (use->is_causal && least(use->queries, use->keys) >= SOME);
+}
+
+/* A matrix unit multiplies numbers of 16 bits, and is no part of these kernels. */
+static bool attention_has_units(DType dtype, int64_t depth, int64_t value_depth) {
+  (void)depth;
+  (void)value_depth;
+  return !dtype_is_half(dtype);
+}
+
 const Target target_c = {
     .name = "c",
     .back_end = &back_end_c,
@@ -61,6 +80,8 @@ const Target target_c = {
 #define KERNEL(identifier, name) [KERNEL_##identifier] = &c_kernel_##name,
 #define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
+            [KERNEL_ATTENTION_ROWS] = &c_kernel_attention_rows,
+            [KERNEL_ATTENTION_GRADS] = &c_kernel_attention_grads,
         },
     .alignment = 64,
     .loops = {.least_blocks = 16, /* enough for the usual numbers of workers */
@@ -95,6 +116,8 @@ const Target target_c = {
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
     .kept_bytes = weights_kept_bytes,
+    .attention_has_units = attention_has_units,
+    .attention_gains = attention_gains,
     .most_plane_channels = 1,
     .channels_together = 1,
 };

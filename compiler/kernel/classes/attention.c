@@ -11,6 +11,9 @@
  *   dscore = weight (dweight - delta)
  *   dq = scale dscore k,  dk = scale dscore^T q,  dv = weight^T dy
  *
+ * attention_rows is y and lse of each query side by side; attention_grads reads both from it, makes
+ * delta itself and has dq, then dk and dv side by side.
+ *
  * Here the rows of scores are written out; what the targets' kernels are made for is not to. */
 #include "kernel/attention.h"
 
@@ -28,13 +31,14 @@ static const char *const axes_of[KERNEL_KIND_COUNT][8] = {
     [KERNEL_ATTENTION_LSE] = {"bhqd", "bhkd", "bhqk"},
     [KERNEL_ATTENTION_GRAD_Q] = {ADJOINT},
     [KERNEL_ATTENTION_GRAD_KV] = {ADJOINT},
+    [KERNEL_ATTENTION_ROWS] = {"bhqd", "bhkd", "bhkv", "bhqk"},
+    [KERNEL_ATTENTION_GRADS] = {"bhqd", "bhkd", "bhkv", "bhqv", "bhqr", "bhqk"},
 };
 
 static const char *const result_axes[KERNEL_KIND_COUNT] = {
-    [KERNEL_ATTENTION] = "bhqv",
-    [KERNEL_ATTENTION_LSE] = "bhqp",
-    [KERNEL_ATTENTION_GRAD_Q] = "bhqd",
-    [KERNEL_ATTENTION_GRAD_KV] = "bhkw",
+    [KERNEL_ATTENTION] = "bhqv",        [KERNEL_ATTENTION_LSE] = "bhqp",
+    [KERNEL_ATTENTION_GRAD_Q] = "bhqd", [KERNEL_ATTENTION_GRAD_KV] = "bhkw",
+    [KERNEL_ATTENTION_ROWS] = "bhqr",   [KERNEL_ATTENTION_GRADS] = "bhg",
 };
 
 const char *attention_axes(KernelKind kind, int operand) { return axes_of[kind][operand]; }
@@ -79,7 +83,14 @@ static int64_t extent_of(const AttentionSlots *slots, char axis) {
   case 'd': return slots->depth;
   case 'v': return slots->value_depth;
   case 'p': return 2;
-  default: return slots->depth + slots->value_depth;
+  case 'r': return slots->value_depth + 2;
+  case 'w': return slots->depth + slots->value_depth;
+  default: {
+    int64_t q[] = {slots->queries, slots->depth};
+    int64_t k[] = {slots->keys, extent_of(slots, 'w')}, sum;
+    bool is_more = __builtin_add_overflow(extent_product(q, 2), extent_product(k, 2), &sum);
+    return is_more ? INT64_MAX : sum;
+  }
   }
 }
 
@@ -165,31 +176,52 @@ static void row_weights(const Head *at, const double lse[2]) {
     at->weights[j] = exp(at->weights[j] - lse[0] - lse[1]);
 }
 
+/* Of a kind that reads attention_rows: y, lse and delta of a query. */
+static double row_delta(const Head *at, int64_t query) {
+  double sum = 0;
+  if (at->kernel->kind != KERNEL_ATTENTION_GRADS) return load(at, DELTA, query, 0);
+  for (int64_t d = 0; d < at->kernel->attention.value_depth; d++)
+    sum += load(at, LSE, query, d) * load(at, DY, query, d);
+  return sum;
+}
+
 /* The weights of a query and what its scores receive. */
 static void row_adjoints(const Head *at, int64_t query) {
   const AttentionSlots *slots = &at->kernel->attention;
+  int64_t lse = at->kernel->kind == KERNEL_ATTENTION_GRADS ? slots->value_depth : 0;
+  double delta = row_delta(at, query);
   row_scores(at, query);
-  row_weights(at, (double[]){load(at, LSE, query, 0), load(at, LSE, query, 1)});
+  row_weights(at, (double[]){load(at, LSE, query, lse), load(at, LSE, query, lse + 1)});
   for (int64_t j = 0; j < slots->keys; j++) {
     double sum = 0;
     for (int64_t d = 0; d < slots->value_depth; d++)
       sum += load(at, DY, query, d) * load(at, V, j, d);
-    at->adjoints[j] = at->weights[j] * (sum - load(at, DELTA, query, 0));
+    at->adjoints[j] = at->weights[j] * (sum - delta);
   }
 }
 
 /* The part of query `query` in the results of its head. */
 typedef void (*RowRule)(const Head *at, int64_t query, double *result);
 
-static void y_row(const Head *at, int64_t query, double *result) {
+/* y of the query; lse, too. */
+static void row_values(const Head *at, int64_t query, double *y, double lse[2]) {
   const AttentionSlots *slots = &at->kernel->attention;
-  double lse[2];
   row_scores(at, query);
   row_lse(at, lse);
   row_weights(at, lse);
   for (int64_t j = 0; j < slots->keys; j++)
-    for (int64_t d = 0; d < slots->value_depth; d++)
-      result[query * slots->value_depth + d] += at->weights[j] * load(at, V, j, d);
+    for (int64_t d = 0; d < slots->value_depth; d++) y[d] += at->weights[j] * load(at, V, j, d);
+}
+
+static void y_row(const Head *at, int64_t query, double *result) {
+  double lse[2];
+  row_values(at, query, result + query * at->kernel->attention.value_depth, lse);
+}
+
+static void rows_row(const Head *at, int64_t query, double *result) {
+  int64_t depth = at->kernel->attention.value_depth;
+  double *row = result + query * (depth + 2);
+  row_values(at, query, row, row + depth);
 }
 
 static void lse_row(const Head *at, int64_t query, double *result) {
@@ -214,6 +246,12 @@ static void grad_kv_row(const Head *at, int64_t query, double *result) {
     for (int64_t d = 0; d < slots->value_depth; d++)
       result[slots->depth + d] += at->weights[j] * load(at, DY, query, d);
   }
+}
+
+static void grads_row(const Head *at, int64_t query, double *result) {
+  const AttentionSlots *slots = &at->kernel->attention;
+  grad_q_row(at, query, result);
+  grad_kv_row(at, query, result + slots->queries * slots->depth);
 }
 
 static void evaluate_rows(const Kernel *kernel, const KernelReader *reader, double *result,
@@ -250,3 +288,5 @@ ATTENTION_CLASS(attention, y_row)
 ATTENTION_CLASS(attention_lse, lse_row)
 ATTENTION_CLASS(attention_grad_q, grad_q_row)
 ATTENTION_CLASS(attention_grad_kv, grad_kv_row)
+ATTENTION_CLASS(attention_rows, rows_row)
+ATTENTION_CLASS(attention_grads, grads_row)

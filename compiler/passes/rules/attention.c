@@ -291,7 +291,13 @@ static bool has_kernels(const Match *match, const Module *module) {
   const Node *q = match->first->operands[0], *v = match->second->operands[1];
   int64_t depth = q->type.shape.dim[node_ints(match->first, ATTR_SUM_LEFT)->ints[0]];
   int64_t value_depth = v->type.shape.dim[free_axis(match->second, 1)];
+  Shape scores = match->scores;
   if (!op_attention_fits(module->target, dtype, depth, value_depth)) return false;
+  AttentionUse use = {.queries = scores.dim[scores.rank - 2],
+                      .keys = scores.dim[scores.rank - 1],
+                      .is_causal = match->form.is_causal,
+                      .splits_products = module->run.splits_products};
+  if (!op_attention_gains(module->target, &use)) return false;
   bool products_have = dtype_is_half(dtype) || (dtype == DTYPE_F32 && module->run.allows_tf32);
   return !products_have || op_attention_has_units(module->target, dtype, depth, value_depth);
 }
