@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Attention by the CPU's kernels for it: values and gradients are the interpreter's for every form of mask, extents that
 # fill no block and no vector, several blocks of keys and of queries, few queries, rows that see nothing, large scores,
-# in f32 and f64, with one thread and two bit for bit (tests/agree/agree.c).
+# in f32 and f64, with one thread and two bit for bit (tests/agree/agree.c). 16 bits stay written out.
 # Usage: tests/attention/run.sh BUILD [--long]     --long: every form with several blocks, in f32 and f64
 set -uo pipefail
 build=$(cd "$1" && pwd) is_long=${2:-}
@@ -35,6 +35,19 @@ tried added f32 queries=65 keys=512 depth=16 values=8 form=4
 tried blind f32 queries=30 keys=530 depth=8 values=8 form=6
 tried blind.causal f64 queries=128 keys=129 depth=3 values=17 form=7
 tried large f64 queries=20 keys=600 depth=8 values=8 size=300.0 form=4
+tried large.f32 f32 queries=20 keys=600 depth=8 values=8 size=10.0 form=4
+tried large.causal f32 queries=130 keys=130 depth=8 values=8 size=10.0 form=1
+
+# 16 bits are multiplied by a matrix unit where there is one, and stay written out; f32 of the same extents does not.
+for precision in f32 bf16 f16; do
+  sed -e "s/ keys = 30/ keys = 600/" -e "s/steps = 1 }/steps = 1, precision = $precision }/" "$here/forms.net" \
+    > "$work/$precision.net"
+  check "$precision: compiles" "$nnc" --emit=c "$work/$precision.net" -o "$work/$precision.c"
+  found=$(grep -c nnc_attention_adjoints "$work/$precision.c")
+  case $precision in f32) at_least "$precision: uses of the kernels" "$found" 1 ;;
+    *) check "$precision: stays written out" [ "$found" = 0 ] ;;
+  esac
+done
 if [ -n "$is_long" ]; then
   for type in f32 f64; do
     for form in 0 1 2 3 4 5 6 7; do tried "long$form.$type" $type queries=600 keys=700 depth=24 values=20 form=$form; done
