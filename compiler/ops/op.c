@@ -29,6 +29,16 @@ bool op_has_kernel(Op op, const Target *target) {
   return kind == KERNEL_LOOP || (target && target->kernels[kind]);
 }
 
+bool op_attention_has_kernels(const Target *target) {
+  static const Op apart[] = {OP_ATTENTION, OP_ATTENTION_LSE, OP_ATTENTION_GRAD_Q,
+                             OP_ATTENTION_GRAD_KV};
+  if (op_has_kernel(OP_ATTENTION_ROWS, target) && op_has_kernel(OP_ATTENTION_GRADS, target))
+    return true;
+  for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+    if (!op_has_kernel(apart[i], target)) return false;
+  return true;
+}
+
 bool op_attention_fits(const Target *target, DType dtype, int64_t depth, int64_t value_depth) {
   return !target || !target->attention_fits || target->attention_fits(dtype, depth, value_depth);
 }

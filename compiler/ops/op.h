@@ -136,6 +136,8 @@ const OpInfo *op_info(Op op);
 bool op_has_kernel(Op op, const Target *target);
 /* The same of the operator with these operands: heads of attention may be too deep for its kernels. */
 bool node_has_kernel(const Node *node, const Target *target);
+/* Kernels for attention and its adjoints, apart or together. */
+bool op_attention_has_kernels(const Target *target);
 bool op_attention_fits(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
 bool op_attention_gains(const Target *target, const AttentionUse *use);
 /* False: its kernels of attention are slower than products, which alone have tensor cores. */

@@ -24,19 +24,8 @@ static Graph *recognize(const Graph *graph, const Module *module) {
   return into;
 }
 
-/* Kernels for attention and its adjoints, apart or together. */
-static bool has_kernels(const Target *target) {
-  if (op_has_kernel(OP_ATTENTION_ROWS, target) && op_has_kernel(OP_ATTENTION_GRADS, target))
-    return true;
-  static const Op apart[] = {OP_ATTENTION, OP_ATTENTION_LSE, OP_ATTENTION_GRAD_Q,
-                             OP_ATTENTION_GRAD_KV};
-  for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-    if (!op_has_kernel(apart[i], target)) return false;
-  return true;
-}
-
 void pass_recognize(Module *module, Diagnostics *diagnostics) {
-  if (!has_kernels(module->target)) return;
+  if (!op_attention_has_kernels(module->target)) return;
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (module->entries[i]) module->entries[i] = recognize(module->entries[i], module);
 }
