@@ -58,7 +58,8 @@ static const char *const words[] = {
     "k_first",     "k_end",     "q_first",    "q_count",     "top",
     "before",      "now",       "base",       "factor",      "tile_end",
     "both",        "is_new",    "shown",      "head",        "c",
-    "j",           "values",    "kept",       NULL};
+    "j",           "values",    "kept",       "cut",         "is_short",
+    "of",          "stack",     NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
