@@ -55,6 +55,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
   const DataField *its = &part->fields[field - table->fields];
   DataVisit own = *visit;
   own.row = row_in(part, local);
+  own.number = data_row_number(part, own.row);
   own.seed += (uint64_t)at * 0x9e3779b97f4a7c15u;
   int64_t size = nnc_dtype_size(its->dtype);
   const void *values = its->values + own.row * its->step * size;

@@ -163,7 +163,7 @@ static void mix_field(const Mixing *mixing, const DataField *field, const DataEx
   memcpy(mixing->first, rows, (size_t)bytes);
   for (int64_t i = 0; i < examples->count; i++) {
     DataVisit own = *visit;
-    own.row = data_row_of(mixing->table, examples, i);
+    own.number = data_row_number(mixing->table, data_row_of(mixing->table, examples, i));
     Mixture mixture = draw_mixture(mixing, &own);
     if (!mixture.is_mixed) continue;
     const char *next = i + 1 < examples->count ? rows + (i + 1) * bytes : mixing->first;

@@ -134,6 +134,7 @@ static void make_row(Making *making, int64_t index, DataScratch *scratch) {
       .model = making->data->model, .set = making->data->name, .message = message};
   DataVisit visit = *making->visit;
   visit.row = data_row_of(making->table, making->examples, index);
+  visit.number = data_row_number(making->table, visit.row);
   visit.scratch = scratch;
   visit.is_index = making->limit > 0;
   int to = field->input->dtype;

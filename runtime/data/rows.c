@@ -58,7 +58,7 @@ double data_order_fraction(uint64_t seed, uint64_t stream) {
 uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index) {
   uint64_t key = mix(visit->seed + golden);
   key = mix(key ^ mix((uint64_t)(visit->epoch + 2) * golden));
-  key = mix(key ^ mix((uint64_t)visit->row * golden + stream));
+  key = mix(key ^ mix((uint64_t)visit->number * golden + stream));
   return mix(key + index * golden);
 }
 
@@ -116,14 +116,16 @@ int data_table_compact(const DataContext *context, DataTable *table) {
   }
   NNC_ASSERT(kept <= table->rows && kept <= table->count);
   for (int i = 0; i < table->field_count; i++) compact_field(&table->fields[i], chosen, kept);
-  if (table->source->choose) table->source->choose(table, chosen, kept);
+  bool makes_rows = table->source->choose != NULL; /* which may draw */
+  if (makes_rows) table->source->choose(table, chosen, kept);
+  table->numbers = makes_rows ? chosen : NULL;
   table->rows = kept;
   if (is_file_order) {
     free(table->order);
     table->order = NULL;
   }
   free(place);
-  free(chosen);
+  if (!makes_rows) free(chosen);
   return 0;
 }
 

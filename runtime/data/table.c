@@ -131,6 +131,7 @@ void data_table_free(DataTable *table) {
   data_names_free(&table->files);
   free(table->stream.values);
   free(table->order);
+  free(table->numbers);
   free(table->pictures);
   *table = (DataTable){0};
 }

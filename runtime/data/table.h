@@ -66,12 +66,13 @@ typedef struct DataTable {
   const struct nnc_source_class *source;
   int field_count;
   DataField *fields;
-  int64_t rows;    /* of the arrays */
-  bool keeps_rows; /* chosen rows are not moved together, and values not changed: rows overlap or
+  int64_t rows;      /* of the arrays */
+  bool keeps_rows;   /* chosen rows are not moved together, and values not changed: rows overlap or
                     * are made */
-  int64_t count;   /* of examples: rows, or the length of `order` */
-  uint32_t *order; /* row of each example; NULL: as in the file */
-  int64_t loaded;  /* rows before any was chosen */
+  int64_t count;     /* of examples: rows, or the length of `order` */
+  uint32_t *order;   /* row of each example; NULL: as in the file */
+  int64_t loaded;    /* rows before any was chosen */
+  uint32_t *numbers; /* of rows that were moved together: each one's before; NULL: as they stand */
   const uint32_t *reads; /* the order in which examples are read, its own or that of the table whose
                           * rows it has; NULL: as in the file */
   DataNames files;       /* of a text table in several: see data_table_file */
@@ -84,6 +85,12 @@ typedef struct DataTable {
 /* A row of example i, so that each of the examples has one: those that are not chosen may still lie between. */
 static inline int64_t data_example_row(const DataTable *table, int64_t i) {
   return table->keeps_rows && table->order ? table->order[i] : i;
+}
+
+/* The number of a row in its source, from which stages draw: lines side by side have the same for an example, whether
+ * their rows were moved together or not. */
+static inline int64_t data_row_number(const DataTable *table, int64_t row) {
+  return table->numbers ? table->numbers[row] : row;
 }
 
 /* The tables of one line of a set: one for each of its sources, with the same fields. */

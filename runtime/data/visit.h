@@ -11,6 +11,8 @@ typedef struct DataVisit {
   int64_t epoch; /* DATA_NO_EPOCH: in evaluation, always the same */
   bool draws;    /* stages that draw do; else each is what it stands for outside of training */
   int64_t row;
+  int64_t
+      number; /* of the row in its source, which stays when rows are chosen and moved together */
   struct DataScratch *scratch; /* of the thread that makes the row */
   bool is_index;               /* values are no measures: they are not to be mixed */
 } DataVisit;

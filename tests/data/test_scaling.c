@@ -204,7 +204,7 @@ static void test_parts_of_scaled_pictures(void **state) {
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
       for (int64_t row = 0; row < 6; row++) {
-        DataVisit visit = {.seed = 7, .epoch = 1, .draws = true, .row = row};
+        DataVisit visit = {.seed = 7, .epoch = 1, .draws = true, .row = row, .number = row};
         int channels = row % 2 ? 1 : 3;
         Image part = noise(shapes[s][0], shapes[s][1], channels);
         Image whole = noise(shapes[s][0], shapes[s][1], channels);
@@ -255,7 +255,7 @@ static void test_random_resized_crops(void **state) {
   double least_share = 1, most_share = 0, least_ratio = 9, most_ratio = 0;
   int64_t least_top = 300, most_bottom = 0, least_left = 400, most_right = 0;
   for (int64_t row = 0; row < 2000; row++) {
-    DataVisit visit = {.seed = 3, .draws = true, .row = row};
+    DataVisit visit = {.seed = 3, .draws = true, .row = row, .number = row};
     PictureView view = data_view_file(&file, 1, &scratch);
     assert_int_equal(data_picture_apply(&context, &stages, &visit, &view), 0);
     assert_true(view.height == 9 && view.width == 12);
@@ -358,7 +358,7 @@ static void test_color_jitter(void **state) {
   int least = 255, most = 0;
   unsigned char found[30], again[30];
   for (int64_t row = 0; row < 300; row++) {
-    DataVisit visit = {.seed = 3, .draws = true, .row = row};
+    DataVisit visit = {.seed = 3, .draws = true, .row = row, .number = row};
     for (int k = 0; k < 2; k++) {
       PictureView view = data_view_file(&file, 1, &scratch);
       assert_int_equal(data_picture_apply(&context, &stages, &visit, &view), 0);
@@ -395,7 +395,7 @@ static void test_masks(void **state) {
   Image image = noise(97, 64, 1);
   PictureFile file = file_of(&image);
   for (int64_t row = 0; row < 8; row++) {
-    DataVisit visit = {.seed = 5, .draws = true, .row = row};
+    DataVisit visit = {.seed = 5, .draws = true, .row = row, .number = row};
     PictureView seen = data_view_file(&file, 1, &scratch), mask = seen;
     mask.is_index = true;
     assert_int_equal(data_picture_apply(&context, &with_size, &visit, &seen), 0);

@@ -48,6 +48,7 @@ write("c.npy", npy("|u1", (COUNT, 3, SIDE, SIDE), b"".join(colours)))
 write("m.npy", npy("|u1", (COUNT, SIDE, SIDE), b"".join(masks)))
 with zipfile.ZipFile("c.npz", "w", zipfile.ZIP_DEFLATED) as file:
     file.writestr("c.npy", pathlib.Path("c.npy").read_bytes())
+write("c.csv", "".join(["file\n", *(f"c/x/{i:02}.png\n" for i in range(COUNT))]).encode())
 write("c.raw", b"head" + b"".join(colours))
 write("c.bin", b"".join(bytes([i % 10]) + planes for i, planes in enumerate(colours)))
 write("g.idx", struct.pack(">4B3I", 0, 0, 8, 3, COUNT, SIDE, SIDE) + b"".join(greys))
@@ -55,7 +56,8 @@ CHAIN = "split(0, 0.75, seed = 2) | pad(4, value = 9) | random_resized_crop(24, 
         "random_affine(degrees = 20, translate = 0.1, scale = [0.8, 1.2]) | random_flip | random_erase"
 MASKED = "split(0, 0.75, seed = 2) | random_crop(25) | random_affine(degrees = 20) | random_flip | resize(16, 16)"
 LINES = {"a": 'npy("c.npy")', "b": 'npz("c.npz", arrays = ["c"])', "d": 'cifar("c.bin")', "e": 'raw("c.raw", type = "u8", offset = 4)',
-         "f": 'npy("c.npy") | on_disk', "h": 'cifar("c.bin") | on_disk'}
+         "f": 'npy("c.npy") | on_disk', "h": 'cifar("c.bin") | on_disk',
+         "listed": 'image_list("c.csv")'}  # its rows are moved together when some are chosen
 RAW = CHAIN.replace("random_resized_crop(24, 20, scale = [0.3, 1])", "random_crop(32)")
 compiled("any", f"""const batch = 3
 data train {{
