@@ -10,20 +10,31 @@
 
 /* --- what the file says ----------------------------------------------------------------------- */
 
-/* A chunk is its length, four letters, the data, a checksum.  The last chunk must be there: what is
- * stored after the pixels is not read by libpng. */
-static int find_orientation(const PictureFile *file) {
+/* A chunk is its length, four letters, the data, a checksum.  The data of the first whole one of that name, or NULL. */
+static const unsigned char *find_chunk(const PictureFile *file, const char *name, size_t *size) {
   enum { SIGNATURE = 8, HEAD = 8, CHECKSUM = 4 };
   size_t at = SIGNATURE;
   while (at + HEAD + CHECKSUM <= file->size) {
     const unsigned char *chunk = file->bytes + at;
-    size_t length =
-        (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
-    if (length > file->size - at - HEAD - CHECKSUM) return 1;
-    if (memcmp(chunk + 4, "eXIf", 4) == 0) return data_turn_read(chunk + HEAD, length);
-    at += HEAD + length + CHECKSUM;
+    *size = (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
+    if (*size > file->size - at - HEAD - CHECKSUM) return NULL;
+    if (memcmp(chunk + 4, name, 4) == 0) return chunk + HEAD;
+    at += HEAD + *size + CHECKSUM;
   }
-  return 1;
+  return NULL;
+}
+
+static int find_orientation(const PictureFile *file) {
+  size_t size;
+  const unsigned char *note = find_chunk(file, "eXIf", &size);
+  return note ? data_turn_read(note, size) : 1;
+}
+
+/* libpng reads to the end of the pixels.  In a file that is cut off after them the camera's note on how it was held may
+ * be lost. */
+static bool has_end(const PictureFile *file) {
+  size_t size;
+  return find_chunk(file, "IEND", &size) != NULL;
 }
 
 static int read_head(PictureFile *file) {
@@ -55,6 +66,7 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   }
   if (!png_image_finish_read(&image, &black, bytes, 0, NULL))
     return data_picture_fail(file, image.message);
+  if (!has_end(file)) return data_picture_fail(file, "its end is missing");
   picture->pixel = picture->channels;
   picture->height = image.height;
   picture->width = image.width;

@@ -50,6 +50,37 @@ static void test_damaged_pictures(void **state) {
   expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the PNG: read beyond end of data");
 }
 
+/* A PNG file that is cut off anywhere is an error, also after its pixels, where a note on how the camera was held may
+ * stand: the whole file is read, every beginning of it is not. */
+static void test_png_files_that_are_cut_off(void **state) {
+  (void)state;
+  static unsigned char bytes[4096], x[MOST];
+  char message[NNC_MESSAGE] = "";
+  int32_t y;
+  nnc_model model = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(resize, 8, 10))));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
+  nnc_fitted fitted = {0};
+  write_png("t/b/2.jpg", 8, 10, 3, 0);
+  FILE *file = fopen(path_to("t/b/2.jpg"), "rb");
+  assert_non_null(file);
+  size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  assert_in_range(size, 60, sizeof bytes - 1);
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  read_well(data, 3, 1, (void *[]){x, &y});
+  for (size_t end = 0; end < size; end++) {
+    write_file("t/b/2.jpg", bytes, end);
+    assert_int_equal(nnc_data_read(data, 3, 1, (void *[]){x, &y}, message), -1);
+    assert_non_null(strstr(message, "t/b/2.jpg: "));
+    if (end >= size - 12)
+      assert_non_null(strstr(message, "cannot decode the PNG: its end is missing"));
+  }
+  write_file("t/b/2.jpg", bytes, size);
+  read_well(data, 3, 1, (void *[]){x, &y});
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
 /* In place of a picture that cannot be read stands the next that can, with its class; whatever the
  * threads and whichever epoch.  Where none can be read, that is an error. */
 static void test_pictures_that_are_skipped(void **state) {
@@ -185,6 +216,8 @@ static void test_mistakes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_png_files_that_are_cut_off, enter_folders,
+                                      leave_folders),
       cmocka_unit_test_setup_teardown(test_pictures_that_are_skipped, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_claims_of_too_many_pixels, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_mistakes, enter_folders, leave_folders),
