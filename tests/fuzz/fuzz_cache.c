@@ -134,7 +134,8 @@ static void make_row(uint8_t choice, unsigned char *row) {
                       .dim = {1, choice & 8 ? 3 : 1, SIDE_DOWN, SIDE_ACROSS}};
   DataField field = {.name = "x", .input = &input};
   DataTable table = {.pictures = &rows};
-  DataVisit visit = {.seed = 7, .epoch = 2, .draws = choice & 16, .row = 3, .number = 3, .scratch = &scratch};
+  DataVisit visit = {
+      .seed = 7, .epoch = 2, .draws = choice & 16, .row = 3, .number = 3, .scratch = &scratch};
   PictureOrigin origin = {"x.png", source_of(choice), look, read_source};
   if (data_picture_make_of(&context, &table, &field, &visit, &origin, row) < 0) abort();
   data_scratch_free(&scratch);
