@@ -2,8 +2,8 @@
  *
  * A reduction over a row takes its values from `v` in memory. A whole block of NNC_BLOCK is joined by
  * pairs of neighbours, in the order of memory, so that little of it waits for the block before; the rest
- * of a row goes group by group, the last one filled up with the reduction's identity. Extrema of a block
- * are taken as if it had no NaN; should it have one, it goes the way of a rest. */
+ * of a row goes group by group, the last one filled up with the reduction's identity. Extrema of a block or a
+ * rest are taken as if it had no NaN; a lane that met one becomes it. */
 #ifndef NNC_LANES_H
 #define NNC_LANES_H
 
@@ -24,13 +24,7 @@ enum { NNC_GROUP_f32 = 16, NNC_GROUP_f64 = 8, NNC_GROUP_i32 = 16, NNC_GROUP_i64 
   typedef type nnc_group_##name __attribute__((vector_size(64)));                                  \
   typedef bits nnc_group_bits_##name __attribute__((vector_size(64)));                             \
   typedef type nnc_group_mem_##name                                                                \
-      __attribute__((vector_size(64), aligned(sizeof(type)), may_alias));                          \
-  NNC_INLINE bool nnc_has_nan_##name(const type *v) {                                              \
-    int found = 0;                                                                                 \
-    for (int i = 0; i < NNC_BLOCK / 2; i++)                                                        \
-      found |= __builtin_isunordered(v[i], v[i + NNC_BLOCK / 2]);                                  \
-    return found;                                                                                  \
-  }
+      __attribute__((vector_size(64), aligned(sizeof(type)), may_alias));
 
 /* Memory that lies so far ahead is fetched into a core's own cache while a block is read, earlier than the
  * processor would by itself; past the first level, whose few buffers the loads themselves need. */
@@ -56,55 +50,91 @@ NNC_DEFINE_GROUP(f64, double, int64_t)
 NNC_DEFINE_LAST_GROUP(f32, float)
 NNC_DEFINE_LAST_GROUP(f64, double)
 
-/* `join` and `quick` are of groups, `join_one` of single values; has_odd: whether a block is none
- * for `quick`. */
-#define NNC_DEFINE_REDUCTION(operation, name, type, start, join_one, join, quick, has_odd)         \
+/* The lanes of `a` from number `step` on, then the first again; and `a` joined by halves, until all lanes are in the
+ * first. */
+#if defined(__clang__)
+#define NNC_TURNED(name, a, ...) __builtin_shufflevector(a, a, __VA_ARGS__)
+#else
+#define NNC_TURNED(name, a, ...) __builtin_shuffle(a, (nnc_group_bits_##name){__VA_ARGS__})
+#endif
+#define NNC_HALF(name, a, join, ...)                                                               \
+  {                                                                                                \
+    const nnc_group_##name b = NNC_TURNED(name, a, __VA_ARGS__);                                   \
+    a = join;                                                                                      \
+  }
+#define NNC_HALVES_f64(a, join)                                                                    \
+  NNC_HALF(f64, a, join, 4, 5, 6, 7, 0, 1, 2, 3)                                                   \
+  NNC_HALF(f64, a, join, 2, 3, 4, 5, 6, 7, 0, 1)                                                   \
+  NNC_HALF(f64, a, join, 1, 2, 3, 4, 5, 6, 7, 0)
+#define NNC_HALVES_f32(a, join)                                                                    \
+  NNC_HALF(f32, a, join, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)                     \
+  NNC_HALF(f32, a, join, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)                     \
+  NNC_HALF(f32, a, join, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1)                     \
+  NNC_HALF(f32, a, join, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0)
+
+/* `join` and `quick` are of groups `a` and `b`; keeps_nan: `quick` loses a NaN, so that lanes
+ * which have met one are marked. */
+#define NNC_DEFINE_REDUCTION(operation, name, type, start, join, quick, keeps_nan)                 \
   typedef struct nnc_##operation##_##name##_lanes {                                                \
     type lane[NNC_GROUP_##name] NNC_ALIGNED;                                                       \
   } nnc_##operation##_##name##_lanes;                                                              \
   NNC_INLINE void nnc_##operation##_##name##_begin(nnc_##operation##_##name##_lanes *acc) {        \
     for (int l = 0; l < NNC_GROUP_##name; l++) acc->lane[l] = start;                               \
   }                                                                                                \
-  NNC_INLINE void nnc_##operation##_##name##_rest(nnc_##operation##_##name##_lanes *acc,           \
-                                                  const type *v, int64_t count) {                  \
+  /* What was found of values, and which lanes of it have met a NaN, to the lanes of the row. */   \
+  NNC_INLINE void nnc_##operation##_##name##_add(nnc_##operation##_##name##_lanes *acc,            \
+                                                 const nnc_group_##name *found,                    \
+                                                 const nnc_group_bits_##name *odd) {               \
+    nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = *found;                              \
+    if (keeps_nan) b = NNC_CHOOSE(name, *odd, NNC_FULL_GROUP(name, NAN), b);                       \
+    NNC_STORE_GROUP(name, acc->lane, join);                                                        \
+  }                                                                                                \
+  NNC_INLINE void nnc_##operation##_##name##_few(nnc_##operation##_##name##_lanes *acc,            \
+                                                 const type *v, int64_t count, bool is_far) {      \
     enum { GROUP = NNC_GROUP_##name };                                                             \
     const int64_t whole = count / GROUP * GROUP;                                                   \
     nnc_group_##name part[2];                                                                      \
-    part[0] = NNC_LOAD_GROUP(name, acc->lane), part[1] = NNC_FULL_GROUP(name, start);              \
+    nnc_group_bits_##name odd = {0};                                                               \
+    part[0] = part[1] = NNC_FULL_GROUP(name, start);                                               \
     int64_t i = 0;                                                                                 \
     for (; i + 2 * GROUP <= whole; i += 2 * GROUP) {                                               \
       NNC_UNROLL for (int k = 0; k < 2; k++) {                                                     \
+        nnc_fetch(v + i + k * GROUP, is_far);                                                      \
         const nnc_group_##name a = part[k], b = NNC_LOAD_GROUP(name, v + i + k * GROUP);           \
-        part[k] = join;                                                                            \
+        if (keeps_nan) odd |= b != b;                                                              \
+        part[k] = quick;                                                                           \
       }                                                                                            \
     }                                                                                              \
     if (i < whole) {                                                                               \
+      nnc_fetch(v + i, is_far);                                                                    \
       const nnc_group_##name a = part[0], b = NNC_LOAD_GROUP(name, v + i);                         \
-      part[0] = join;                                                                              \
+      if (keeps_nan) odd |= b != b;                                                                \
+      part[0] = quick;                                                                             \
     }                                                                                              \
     if (whole < count) {                                                                           \
+      nnc_fetch(v + whole, is_far);                                                                \
       type last[GROUP] NNC_ALIGNED;                                                                \
       nnc_fill_last_##name(last, v, count, start);                                                 \
       const nnc_group_##name a = part[1], b = NNC_LOAD_GROUP(name, last);                          \
-      part[1] = join;                                                                              \
+      if (keeps_nan) odd |= b != b;                                                                \
+      part[1] = quick;                                                                             \
     }                                                                                              \
     const nnc_group_##name a = part[0], b = part[1];                                               \
-    NNC_STORE_GROUP(name, acc->lane, join);                                                        \
+    part[0] = quick;                                                                               \
+    nnc_##operation##_##name##_add(acc, part, &odd);                                               \
   }                                                                                                \
   NNC_INLINE void nnc_##operation##_##name##_some(nnc_##operation##_##name##_lanes *acc,           \
                                                   const type *v, bool is_far) {                    \
     enum { GROUP = NNC_GROUP_##name, PAIRS = NNC_BLOCK / GROUP / 2 };                              \
     nnc_group_##name part[PAIRS];                                                                  \
+    nnc_group_bits_##name odd = {0};                                                               \
     NNC_UNROLL for (int i = 0; i < PAIRS; i++) {                                                   \
       nnc_fetch(v + 2 * i * GROUP, is_far);                                                        \
       const nnc_group_##name a = NNC_LOAD_GROUP(name, v + 2 * i * GROUP);                          \
       nnc_fetch(v + (2 * i + 1) * GROUP, is_far);                                                  \
       const nnc_group_##name b = NNC_LOAD_GROUP(name, v + (2 * i + 1) * GROUP);                    \
+      if (keeps_nan) odd |= (a != a) | (b != b);                                                   \
       part[i] = quick;                                                                             \
-    }                                                                                              \
-    if (has_odd) {                                                                                 \
-      nnc_##operation##_##name##_rest(acc, v, NNC_BLOCK);                                          \
-      return;                                                                                      \
     }                                                                                              \
     NNC_UNROLL for (int half = PAIRS / 2; half > 0; half /= 2) {                                   \
       NNC_UNROLL for (int i = 0; i < half; i++) {                                                  \
@@ -112,10 +142,17 @@ NNC_DEFINE_LAST_GROUP(f64, double)
         part[i] = quick;                                                                           \
       }                                                                                            \
     }                                                                                              \
-    const nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = part[0];                       \
-    NNC_STORE_GROUP(name, acc->lane, join);                                                        \
+    nnc_##operation##_##name##_add(acc, part, &odd);                                               \
   }                                                                                                \
-  /* Of a block in the caches; of one in memory, what lies ahead of it is fetched. */              \
+  /* Of a block or a rest in the caches; of one in memory, what lies ahead of it is fetched. */    \
+  NNC_INLINE void nnc_##operation##_##name##_rest(nnc_##operation##_##name##_lanes *acc,           \
+                                                  const type *v, int64_t count) {                  \
+    nnc_##operation##_##name##_few(acc, v, count, false);                                          \
+  }                                                                                                \
+  NNC_INLINE void nnc_##operation##_##name##_far_rest(nnc_##operation##_##name##_lanes *acc,       \
+                                                      const type *v, int64_t count) {              \
+    nnc_##operation##_##name##_few(acc, v, count, true);                                           \
+  }                                                                                                \
   NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc,          \
                                                    const type *v) {                                \
     nnc_##operation##_##name##_some(acc, v, false);                                                \
@@ -125,11 +162,8 @@ NNC_DEFINE_LAST_GROUP(f64, double)
     nnc_##operation##_##name##_some(acc, v, true);                                                 \
   }                                                                                                \
   NNC_INLINE type nnc_##operation##_##name##_end(nnc_##operation##_##name##_lanes *acc) {          \
-    for (int step = NNC_GROUP_##name / 2; step > 0; step /= 2)                                     \
-      for (int l = 0; l < step; l++) {                                                             \
-        const type a = acc->lane[l], b = acc->lane[l + step];                                      \
-        acc->lane[l] = join_one;                                                                   \
-      }                                                                                            \
+    nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane);                                          \
+    NNC_HALVES_##name(a, join) NNC_STORE_GROUP(name, acc->lane, a);                                \
     return acc->lane[0];                                                                           \
   }
 
@@ -150,14 +184,12 @@ NNC_DEFINE_SEARCH(f32, float)
 NNC_DEFINE_SEARCH(f64, double)
 
 #define NNC_DEFINE_REDUCTIONS(name, type, least, greatest)                                         \
-  NNC_DEFINE_REDUCTION(sum, name, type, 0, a + b, a + b, a + b, false)                             \
-  NNC_DEFINE_REDUCTION(prod, name, type, 1, (a) * (b), (a) * (b), (a) * (b), false)                \
-  NNC_DEFINE_REDUCTION(max, name, type, least, nnc_max_##name(a, b),                               \
-                       NNC_CHOOSE(name, (a > b) | (a != a), a, b), NNC_CHOOSE(name, a > b, a, b),  \
-                       nnc_has_nan_##name(v))                                                      \
-  NNC_DEFINE_REDUCTION(min, name, type, greatest, nnc_min_##name(a, b),                            \
-                       NNC_CHOOSE(name, (a < b) | (a != a), a, b), NNC_CHOOSE(name, a < b, a, b),  \
-                       nnc_has_nan_##name(v))
+  NNC_DEFINE_REDUCTION(sum, name, type, 0, a + b, a + b, false)                                    \
+  NNC_DEFINE_REDUCTION(prod, name, type, 1, (a) * (b), (a) * (b), false)                           \
+  NNC_DEFINE_REDUCTION(max, name, type, least, NNC_CHOOSE(name, (a > b) | (a != a), a, b),         \
+                       NNC_CHOOSE(name, a > b, a, b), true)                                        \
+  NNC_DEFINE_REDUCTION(min, name, type, greatest, NNC_CHOOSE(name, (a < b) | (a != a), a, b),      \
+                       NNC_CHOOSE(name, a < b, a, b), true)
 
 NNC_DEFINE_REDUCTIONS(f32, float, -INFINITY, INFINITY)
 NNC_DEFINE_REDUCTIONS(f64, double, -INFINITY, INFINITY)

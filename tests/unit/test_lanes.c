@@ -22,7 +22,8 @@ enum { MOST = 3 * NNC_BLOCK + 21 };
     for (int64_t i = 0; i < whole; i += NNC_BLOCK)                                                 \
       if (i % (2 * NNC_BLOCK) == 0) nnc_##operation##_##name##_block(&acc, v + i);                 \
       else nnc_##operation##_##name##_far_block(&acc, v + i);                                      \
-    nnc_##operation##_##name##_rest(&acc, v + whole, count - whole);                               \
+    if (count % 2) nnc_##operation##_##name##_rest(&acc, v + whole, count - whole);                \
+    else nnc_##operation##_##name##_far_rest(&acc, v + whole, count - whole);                      \
     return nnc_##operation##_##name##_end(&acc);                                                   \
   }
 

@@ -196,6 +196,7 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
                     .type = c_value_type(loop_accumulator(stage)),
                     .kept = is_kept ? arena_printf(arena, "r%d", number) : NULL,
                     .is_load = reduces_memory(writer, stage)};
+  const char *far = lanes.is_load && is_far(writer, stage->value->operand) ? "far_" : "";
   code_line(code, "%s s%d;", lanes.type, number);
   if (is_kept)
     code_line(code, "%s %s[%lld] NNC_ALIGNED;", lanes.type, lanes.kept,
@@ -207,14 +208,14 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
   if (whole > 0) {
     code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)whole);
     const char *v = write_row_values(writer, number, &lanes, "first", NNC_BLOCK);
-    bool far = lanes.is_load && is_far(writer, stage->value->operand);
-    code_line(code, "%s_%sblock(&acc, %s);", lanes.functions, far ? "far_" : "", v);
+    code_line(code, "%s_%sblock(&acc, %s);", lanes.functions, far, v);
     code_close(code);
   }
   if (whole < extent) {
     const char *first = code_integer(arena, whole);
     const char *v = write_row_values(writer, number, &lanes, first, extent - whole);
-    code_line(code, "%s_rest(&acc, %s, %lld);", lanes.functions, v, (long long)(extent - whole));
+    code_line(code, "%s_%srest(&acc, %s, %lld);", lanes.functions, far, v,
+              (long long)(extent - whole));
   }
   loop_close(writer, last);
   code_line(code, "s%d = %s_end(&acc);", number, lanes.functions);
