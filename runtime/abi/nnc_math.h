@@ -1,17 +1,17 @@
 /* Functions of analysis for generated kernels: inline and without branches, so that loops over
  * them vectorize.
  *
- * Of a float exp, log, tanh, sigmoid and erf, of which loops are made, are computed in float. The other functions of a
- * float are computed in double with short polynomials (tools/fit_math.py) and rounded once: cancellation and the parts
- * of a reduction need no care, and the error is hardly more than the half unit of that rounding. Those of a double keep the lost parts of the few steps
- * where they count; pow computes the logarithm in two parts. sin and cos of a double beyond 2^10, and
- * its tan, are the C library's: the pieces of 2 / pi for all exponents of a double are too many to
- * choose from without branches.
+ * Of a float exp, log, tanh, sigmoid and erf, of which loops are made, are computed in float. The other
+ * functions of a float are computed in double with short polynomials (tools/fit_math.py) and rounded once:
+ * cancellation and the parts of a reduction need no care, and the error is hardly more than the half unit of
+ * that rounding. Those of a double keep the lost parts of the few steps where they count; pow computes the
+ * logarithm in two parts. sin and cos of a double beyond 2^10, and its tan, are the C library's: the pieces of
+ * 2 / pi for all exponents of a double are too many to choose from without branches.
  *
  * Greatest error found by tests/unit/test_math.c in units in the last place: of a float sigmoid 2.0, tanh 1.2,
- * erf 1.1, exp 0.9, log 0.85, the others 0.53; of a double, with and without an instruction for fused multiply-adds: exp
- * 0.97, expm1 1.0, log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 2.0, tanh 1.6. Infinities,
- * NaN, signed zeros and subnormal numbers are treated as by C. */
+ * erf 1.1, exp 0.9, log 0.85, the others 0.53; of a double, with and without an instruction for fused
+ * multiply-adds: exp 0.97, expm1 1.0, log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 2.0, tanh 1.6.
+ * Infinities, NaN, signed zeros and subnormal numbers are treated as by C. */
 #ifndef NNC_MATH_H
 #define NNC_MATH_H
 
