@@ -69,7 +69,7 @@ int64_t nnc_device_kept_bytes(const nnc_device *device);
 int nnc_device_workers(const nnc_device *device);
 
 /* Runs an entry, in order with all else that is done here: the device may be at work when this returns,
- * but nothing shows of that, except in time. */
+ * but nothing shows of that, except in time. The entry stays where it is as long as the device. */
 void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run);
 
 /* Until all runs have ended. */

@@ -56,7 +56,7 @@ static void run_turned(nnc_worker *worker) {
 /* Row-major outside, [n, place, c] inside: whole and by parts that begin and end within rows. */
 static void test_turned(nnc_device *device) {
   static const float inside[12] = {0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11};
-  const nnc_entry entry = {.run = run_turned, .steps = &alone_step, .step_count = 1};
+  static const nnc_entry entry = {.run = run_turned, .steps = &alone_step, .step_count = 1};
   const nnc_run run = {.scalars = (const double[]){0}};
   float values[12], found[12];
   for (int i = 0; i < 12; i++) values[i] = (float)i;
@@ -97,8 +97,8 @@ static void test_numbers(nnc_device *device) {
 }
 
 static void test_run(nnc_device *device) {
-  const nnc_entry shared = {.run = run_shared, .step_count = 1, .steps = &shared_step};
-  const nnc_entry alone = {.run = run_alone, .step_count = 1, .steps = &alone_step};
+  static const nnc_entry shared = {.run = run_shared, .step_count = 1, .steps = &shared_step};
+  static const nnc_entry alone = {.run = run_alone, .step_count = 1, .steps = &alone_step};
   const double scalars[1] = {10};
   int64_t marks[WORKERS][8] = {{0}};
   float *input = nnc_device_begin_write(device, &a), found[6];
