@@ -3,16 +3,6 @@
  * A task has a head. It goes through the keys in blocks, whose adjoints it sums over blocks of queries; what
  * the queries receive is summed over the blocks of keys. Weights are made again from the scores and the
  * numbers that the forward part kept of each query. */
-/* Elements `line` of a head's adjoints, from `place` on. */
-NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, const int64_t head,
-                                const int64_t place, const int64_t count,
-                                const @TYPE@ *restrict line@EPILOGUE_PARAMETERS@)
-{
-  for (int64_t c = 0; c < count; c++) {
-    @EPILOGUE@
-  }
-}
-
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(HEADS = @HEADS@, QUERIES = @QUERIES@, KEYS = @KEY_COUNT@, DEPTH = @DEPTH@, VALUES = @VALUES@,

@@ -3,16 +3,6 @@
  *
  * A task has some queries of a head and goes through the keys in blocks. Of each block it makes the
  * scores, a row for each query; what was summed before is scaled to the row's new greatest score. */
-/* Elements `line` of a query's row. */
-NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, const int64_t head,
-                                const int64_t place, const int64_t count,
-                                const @TYPE@ *restrict line@EPILOGUE_PARAMETERS@)
-{
-  for (int64_t c = 0; c < count; c++) {
-    @EPILOGUE@
-  }
-}
-
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(HEADS = @HEADS@, QUERIES = @QUERIES@, KEYS = @KEY_COUNT@, DEPTH = @DEPTH@, VALUES = @VALUES@,

@@ -1,5 +1,5 @@
 /* Attention as C: blocks of queries by blocks of keys, of which the scores stay in the cache
- * (codegen_templates/attention_rows.c, attention_grads.c).
+ * (codegen_templates/attention_rows.c, attention_grads.c, both after attention_epilogue.c).
  *
  * Operands of the products are in the type of sums. Queries and their adjoints are copied to the worker's
  * block, keys and values turned there for the products whose columns are keys; where rows of them are
@@ -205,6 +205,14 @@ static TemplateHoles common_holes(const Writer *w, int64_t tasks, const char *fi
   return holes;
 }
 
+/* The epilogue, then the kernel that calls it. */
+static void render(const Writer *w, Text *out, TemplateHoles *holes, const char *const *axes,
+                   const char *name) {
+  function_add_epilogue(holes, w->function, epilogue_text(w, axes));
+  template_render(out, "codegen_templates/attention_epilogue.c", holes);
+  template_render(out, name, holes);
+}
+
 static Writer writer_of(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   DType type = sum_type(kernel);
@@ -232,8 +240,7 @@ static void rows_write(Code *code, KernelFunction *function) {
   template_add(&holes, "TURN_KEYS", turn(&w, K, "turned"));
   template_add(&holes, "PACK_VALUES", pack_block(&w, V));
   template_add(&holes, "VALUE_ROWS", vector_rows(&w, V));
-  function_add_epilogue(&holes, function, epilogue_text(&w, axes));
-  template_render(code->out, "codegen_templates/attention_rows.c", &holes);
+  render(&w, code->out, &holes, axes, "codegen_templates/attention_rows.c");
 }
 
 /* What attention_rows has of query q: y, and two numbers. */
@@ -263,8 +270,7 @@ static void grads_write(Code *code, KernelFunction *function) {
                pack(&w, DY, "adjoints", w.blocks.value_row, "0", "QUERIES"));
   template_add(&holes, "LOAD_ROW", load_row(&w));
   template_add(&holes, "KEY_ROWS", vector_rows(&w, K));
-  function_add_epilogue(&holes, function, epilogue_text(&w, axes));
-  template_render(code->out, "codegen_templates/attention_grads.c", &holes);
+  render(&w, code->out, &holes, axes, "codegen_templates/attention_grads.c");
 }
 
 const TargetKernel c_kernel_attention_rows = {
