@@ -21,7 +21,8 @@ enum { WORKERS = 3, TASKS = 6 };
 static const nnc_tensor a = {"a", NNC_F32, 2, {2, 3}, 0}, b = {"b", NNC_F32, 2, {2, 3}, 64},
                         flag = {"flag", NNC_BOOL, 1, {1}, 128}, big = {"big", NNC_I64, 0, {0}, 192},
                         half = {"half", NNC_BF16, 1, {2}, 256},
-                        turned = {"turned", NNC_F32, 3, {2, 3, 2}, 384};
+                        turned = {"turned", NNC_F32, 3, {2, 3, 2}, 384},
+                        stream = {"stream", NNC_F32, 1, {1}, 448};
 
 /* b = a * scalar + step, a task an element. */
 static void run_shared(nnc_worker *worker) {
@@ -118,6 +119,47 @@ static void test_run(nnc_device *device) {
   expect(nnc_device_number(device, &big) == 12);
 }
 
+/* run_keeping: whether its kernels are to pack the weights that they keep. */
+static bool fills;
+
+static void run_keeping(nnc_worker *worker) {
+  nnc_mark(worker, 0);
+  fills = worker->fills;
+  nnc_mark(worker, 1);
+}
+
+static bool packs(nnc_device *device, const nnc_entry *entry) {
+  nnc_device_run(device, entry, &(nnc_run){.scalars = (const double[]){0}});
+  return fills;
+}
+
+/* Weights that are kept stay as long as the entry alone runs, and only its inputs and streams are written. */
+static void test_kept(nnc_device *device) {
+  static const nnc_entry keeping = {.run = run_keeping,
+                                    .steps = &alone_step,
+                                    .step_count = 1,
+                                    .inputs = &half,
+                                    .input_count = 1},
+                         other = {.run = run_keeping, .steps = &alone_step, .step_count = 1};
+  const float one = 1;
+  expect(packs(device, &keeping));
+  expect(!packs(device, &keeping));
+  nnc_device_write(device, &half, 0, 2, (const uint16_t[]){1, 2}); /* its input */
+  nnc_device_write(device, &stream, 0, 1, &one);
+  expect(!packs(device, &keeping));
+  nnc_device_write(device, &a, 1, 1, &one); /* a parameter */
+  expect(packs(device, &keeping));
+  expect(!packs(device, &keeping));
+  nnc_device_begin_write(device, &a);
+  nnc_device_end_write(device, &a);
+  expect(packs(device, &keeping));
+  nnc_device_write(device, &flag, 0, 1, "\1"); /* nothing that it knows */
+  expect(packs(device, &keeping));
+  expect(packs(device, &other));
+  expect(packs(device, &keeping));
+  expect(!packs(device, &keeping));
+}
+
 /* Of the inputs a and flag, the other entry reads `a` elsewhere and has no flag. */
 static void test_feed(nnc_device *device) {
   const nnc_tensor moved = {"a", NNC_F32, 2, {1, 3}, 320}, unknown = {"c", NNC_F32, 0, {0}, 320};
@@ -139,19 +181,22 @@ static void test_feed(nnc_device *device) {
 }
 
 int main(void) {
-  static const nnc_variable variables[] = {{.tensor = {"a", NNC_F32, 2, {2, 3}, 0}},
-                                           {.tensor = {"turned", NNC_F32, 3, {2, 3, 2}, 384}}};
-  const nnc_model model = {.arena_bytes = 448,
+  static const nnc_variable variables[] = {
+      {.tensor = {"a", NNC_F32, 2, {2, 3}, 0}},
+      {.tensor = {"turned", NNC_F32, 3, {2, 3, 2}, 384}},
+      {.tensor = {"stream", NNC_F32, 1, {1}, 448}, .kind = NNC_STREAM}};
+  const nnc_model model = {.arena_bytes = 512,
                            .worker_bytes = 64,
-                           .variable_count = 2,
+                           .variable_count = 3,
                            .variables = variables,
-                           .channels_last = (const char[]){0, 1}};
+                           .channels_last = (const char[]){0, 1, 0}};
   nnc_device *device = nnc_device_open(&model, WORKERS, -1);
   if (!device) return 1;
   test_parts(device);
   test_turned(device);
   test_numbers(device);
   test_run(device);
+  test_kept(device);
   test_feed(device);
   nnc_device_close(device);
   printf("%d failures\n", failures);
