@@ -153,15 +153,13 @@ static Node *attention_at_once(Generator *g, Node *y, Node **operands,
   return make_concat(m, 2, parts, 3);
 }
 
-/* Side by side the operators of its gradient and the log of the softmax's sum. */
-static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
-                                const Attribute *attributes) {
+/* Side by side the operators of its gradient and the log of the softmax's sum, each by itself. */
+static Node *attention_one_by_one(Generator *g, Node *y, Node **operands,
+                                  const Attribute *attributes) {
   const Maker *m = &g->maker;
   int64_t last = 3;
   Shape column = y->type.shape;
   column.dim[3] = 2;
-  operands[3] = draw_like(g, y->type);
-  if (column.dim[2] % 2 == 0) return attention_at_once(g, y, operands, attributes);
   operands[4] = try_add(g, OP_ATTENTION_LSE, 2, operands, 3, attributes);
   if (!operands[4]) return NULL;
   Node *wide = make_cast(m, y, operands[4]->type.dtype);
@@ -173,6 +171,14 @@ static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
   parts[1] = make_cast(m, make_reshape(m, parts[1], column), y->type.dtype);
   parts[2] = try_add(g, OP_ATTENTION_GRAD_KV, 6, operands, 2, attributes + 1);
   return parts[2] ? make_concat(m, 3, parts, 3) : NULL;
+}
+
+/* The gradient in one of its two forms. */
+static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
+                                const Attribute *attributes) {
+  operands[3] = draw_like(g, y->type);
+  return draw_chance(g, 50) ? attention_one_by_one(g, y, operands, attributes)
+                            : attention_at_once(g, y, operands, attributes);
 }
 
 /* The operator on [..., time, channel], with scores of at most 4. */
@@ -190,7 +196,7 @@ static Node *grow_attention_operator(Generator *g) {
                             attr_make_float(ATTR_SCALE, greatest > 4 ? 4 / greatest : 0.5),
                             attr_make_int(ATTR_CAUSAL, draw_chance(g, 40))};
   Node *y = try_add(g, OP_ATTENTION, 3, operands, 2, attributes + 1);
-  return y && draw_chance(g, 50) ? attention_adjoints(g, y, operands, attributes) : y;
+  return y && draw_chance(g, 60) ? attention_adjoints(g, y, operands, attributes) : y;
 }
 
 /* softmax(q k') v of [batch, time, channel], with a causal mask now and then. */
