@@ -196,7 +196,7 @@ static Node *grow_attention_operator(Generator *g) {
                             attr_make_float(ATTR_SCALE, greatest > 4 ? 4 / greatest : 0.5),
                             attr_make_int(ATTR_CAUSAL, draw_chance(g, 40))};
   Node *y = try_add(g, OP_ATTENTION, 3, operands, 2, attributes + 1);
-  return y && draw_chance(g, 60) ? attention_adjoints(g, y, operands, attributes) : y;
+  return y && draw_chance(g, 80) ? attention_adjoints(g, y, operands, attributes) : y;
 }
 
 /* softmax(q k') v of [batch, time, channel], with a causal mask now and then. */
