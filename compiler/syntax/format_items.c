@@ -160,6 +160,7 @@ static int is_sign(const Items *items, int index) {
 static int opens_tight(const Items *items, int index) {
   const Item *before = item_at(items, index - 1);
   if (before->kind == T_GRADIENT && item_at(items, index - 2)->kind == '}') return 0;
+  if (before->kind == T_WITH) return 1; /* the stage of data */
   return ends_operand(items, index - 1) && !is_keyword(before->kind);
 }
 

@@ -79,7 +79,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %type <token> contextual opt_recompute
 %type <name> name
 %type <names> names pattern
-%type <expr> expr ternary or and cmp range add mul unary power postfix primary scan
+%type <expr> stage expr ternary or and cmp range add mul unary power postfix primary scan
 %type <expr> opt_expr opt_init opt_along opt_limits
 %type <exprs> exprs opt_exprs dims strings stages
 %type <stmt> stmt if_stmt
@@ -251,8 +251,14 @@ data_entry
       { $$ = NEW(AstEntry, .span = @$, .names = *$1, .value = $3, .stages = *$4); }
   ;
 stages
-  : '|' expr                     { $$ = NEW_LIST(AstExprs); PUSH($$, $2); }
-  | stages '|' expr              { PUSH($1, $3); $$ = $1; }
+  : '|' stage                    { $$ = NEW_LIST(AstExprs); PUSH($$, $2); }
+  | stages '|' stage             { PUSH($1, $3); $$ = $1; }
+  ;
+/* `with` is a hard word, and a stage as well. */
+stage: expr
+  | WITH                         { $$ = build_name(parser, &(AstName){$1->name, $1->span}); }
+  | WITH '(' args ')'
+      { $$ = EXPR(AST_CALL, @$, .call = {build_name(parser, &(AstName){$1->name, $1->span}), *$3, span_join(@2, @4)}); }
   ;
 
 expr: ternary | scan ;

@@ -16,6 +16,6 @@ extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stag
     nnc_stage_random_affine, nnc_stage_random_erase, nnc_stage_resize, nnc_stage_center_crop,
     nnc_stage_random_crop, nnc_stage_random_resized_crop, nnc_stage_color_jitter, nnc_stage_pad,
     nnc_stage_random_flip, nnc_stage_one_hot, nnc_stage_mixup, nnc_stage_cutmix, nnc_stage_concat,
-    nnc_stage_mix, nnc_stage_match, nnc_stage_boxes;
+    nnc_stage_mix, nnc_stage_match, nnc_stage_boxes, nnc_stage_with;
 
 #endif

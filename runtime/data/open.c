@@ -21,6 +21,7 @@
 #include "data/disk.h"
 #include "data/join.h"
 #include "data/opening.h"
+#include "data/picture_beside.h"
 #include "data/read.h"
 #include "data/rows.h"
 #include "data/set.h"
@@ -311,6 +312,7 @@ static int load_all(Opening *opening, nnc_data *data) {
       const struct nnc_stage_class *stage = context->call->stage;
       if (stage->combine && stage->combine(context, opening->pipelines, data, t) < 0) return -1;
     }
+  if (data_pictures_pair(context, data) < 0) return -1;
   if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
   for (int t = 0; t < data->table_count; t++) {
     DataLine one = {1, &data->tables[t]};

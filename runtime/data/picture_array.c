@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include "data/class.h"
 #include "data/picture.h"
+#include "data/picture_beside.h"
 #include "data/picture_stages.h"
 #include "data/scratch.h"
 #include "data/visit.h"
@@ -35,6 +36,8 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
                 const DataVisit *visit, unsigned char *row) {
   const PictureRows *rows = table->pictures;
   DataField stored = *field;
+  DataVisit own = data_picture_visit(table, visit);
+  if (data_picture_compare(context, table, visit) < 0) return -1;
   stored.width = field->step;
   const unsigned char *bytes = (unsigned char *)field->values + visit->row * stored.width;
   if (rows->read) {
@@ -53,7 +56,7 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
                          .height = rows->height,
                          .width = rows->width,
                          .orientation = 1};
-  return data_picture_show(data_picture_stages(table), &picture, field, visit, row);
+  return data_picture_show(data_picture_stages(table), &picture, field, &own, row);
 }
 
 /* Rows keep their numbers, from which stages draw, as those of files of pictures do: a mask may be one. */

@@ -19,6 +19,7 @@
 #include "data/cache.h"
 #include "data/call.h"
 #include "data/picture.h"
+#include "data/picture_beside.h"
 #include "data/picture_files.h"
 #include "data/picture_stages.h"
 #include "data/picture_view.h"
@@ -319,10 +320,12 @@ static int make_cached(Making *making, unsigned char *row) {
 
 int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
                          const DataVisit *visit, const PictureOrigin *origin, unsigned char *row) {
+  DataVisit own = data_picture_visit(table, visit);
+  if (data_picture_compare(context, table, visit) < 0) return -1;
   Making making = {.context = context,
                    .stages = data_picture_stages(table),
                    .field = field,
-                   .visit = visit,
+                   .visit = &own,
                    .origin = origin};
   if (data_cache_is_open() && make_cached(&making, row) == 0) return 0;
   return read_bytes(&making) < 0 ? -1 : make_of_bytes(&making, making.bytes, making.size, row);

@@ -1,7 +1,5 @@
 /* The calls of the stages of pictures: resize, pad, center_crop, random_crop, random_resized_crop, color_jitter,
  * random_flip, random_affine, random_erase. */
-#include <stdlib.h>
-
 #include "data/call.h"
 #include "data/class.h"
 #include "data/picture_array.h"
@@ -11,9 +9,7 @@
 
 /* One more stage of the table's first field. */
 static int add_stage(const DataContext *context, DataTable *table, PictureStage stage) {
-  if (!table->pictures) table->pictures = calloc(1, sizeof *table->pictures);
-  if (!table->pictures)
-    return data_fail_memory(context, context->call->function, sizeof *table->pictures);
+  if (data_picture_open(context, table) < 0) return -1;
   PictureStages *stages = &table->pictures->stages;
   if (stages->count == DATA_PICTURE_STAGES)
     return data_fail_call(context, "more than %d stages for one picture", DATA_PICTURE_STAGES);

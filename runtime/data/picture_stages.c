@@ -2,6 +2,7 @@
 #include "data/picture_stages.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "data/call.h"
 #include "data/class.h"
@@ -211,6 +212,12 @@ PictureStages data_picture_places(const PictureStages *stages) {
       places.stages[places.count++] = stages->stages[i];
   }
   return places;
+}
+
+int data_picture_open(const DataContext *context, DataTable *table) {
+  if (!table->pictures) table->pictures = calloc(1, sizeof *table->pictures);
+  if (table->pictures) return 0;
+  return data_fail_memory(context, context->call->function, sizeof *table->pictures);
 }
 
 /* The size that the stages make of every picture; false: each picture shows it. */

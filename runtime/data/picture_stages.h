@@ -54,6 +54,9 @@ static inline const int64_t *data_picture_sides(const DataField *field) {
   return field->input->dim + field->input->rank - 2;
 }
 
+/* What a table knows of its pictures, made where there is nothing yet. */
+int data_picture_open(const DataContext *context, DataTable *table);
+
 /* When all stages are known: whether they make pictures of the input's size, where that can be told. */
 int data_picture_ready(const DataContext *context, DataTable *table);
 

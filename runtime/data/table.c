@@ -133,5 +133,6 @@ void data_table_free(DataTable *table) {
   free(table->order);
   free(table->numbers);
   free(table->pictures);
+  free(table->beside);
   *table = (DataTable){0};
 }

@@ -80,6 +80,7 @@ typedef struct DataTable {
   void *state;           /* of a source that makes rows */
   DataMake *make;        /* makes them; NULL: nobody does */
   struct PictureRows *pictures; /* what happens to the first field's pictures; NULL: nothing */
+  struct PictureBeside *beside; /* of masks: the pictures that they go with; NULL */
 } DataTable;
 
 /* A row of example i, so that each of the examples has one: those that are not chosen may still lie between. */

@@ -75,7 +75,8 @@
   STAGE(pad, GIVES_PICTURES)                                                                       \
   STAGE(random_affine, GIVES_PICTURES)                                                             \
   STAGE(random_erase, GIVES_PICTURES)                                                              \
-  STAGE(random_flip, GIVES_PICTURES)
+  STAGE(random_flip, GIVES_PICTURES)                                                               \
+  STAGE(with, GIVES_PICTURES) /* those of another line */
 
 /* Whether a name of files is a pattern: * stands for any characters of a name but /, ? for one, ** for any folders. */
 static inline bool data_is_pattern(const char *name) { return strpbrk(name, "*?") != NULL; }

@@ -324,8 +324,8 @@ static void test_every_source_with_every_stage(void **state) {
   listed = 0;
   DATA_STAGES(COUNT_WORD)
   /* without those that want other inputs: balance, weigh and window (test_choices.c); one_hot, mixup and
-   * cutmix (test_mixing.c); boxes (tests/sources/boxes.py) */
-  assert_int_equal(listed - 7, stage_count);
+   * cutmix (test_mixing.c); boxes and with (tests/sources/boxes.py, masks.py) */
+  assert_int_equal(listed - 8, stage_count);
   for (size_t s = 0; s < source_count; s++)
     for (size_t k = 0; k < stage_count; k++) {
       const struct nnc_stage_class *stage = stages[k].call.stage;

@@ -124,6 +124,7 @@ static void add_looked_at(Emitter *emitter, const char *field, LookedInputs *fou
 
 static void add_looked_at_by(Emitter *emitter, const DataPipeline *pipeline, const DataCall *call,
                              LookedInputs *found) {
+  if (strcmp(call->function, "with") == 0) return; /* it names a field of another line */
   for (int i = 0; i < call->argument_count; i++) {
     const DataArgument *argument = &call->arguments[i];
     if (argument->value.kind == DATA_NAME && argument->name && argument->name[0])

@@ -517,6 +517,13 @@ const Builtin builtins_words[] = {
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
           "random_flip }"),
+    STAGE(
+        "with", "with(field, value = 0)",
+        "The line's pictures are masks of the pictures of another line: they go through the stages "
+        "of that line that move pixels, with the same draws, each pixel as it is or, where none "
+        "of the mask is, the value."
+        " Example: data train { picture = image_folder(\"pictures\") | random_crop(16) | "
+        "random_flip; mask = image_folder(\"masks\") | with(picture) }"),
     STAGE("boxes", "boxes(field, classes = field, least = 0)",
           "The field is boxes in the line's pictures, x1 y1 x2 y2 in pixels, which are moved as "
           "the stages of pictures "

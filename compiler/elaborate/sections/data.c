@@ -103,6 +103,7 @@ void data_evaluate(Elaborator *e, const AstStmt *stmt) {
     data_read_line(e, entry, &set.pipelines[set.pipeline_count]);
     set.pipeline_count += data_count_parts(entry);
   }
+  data_expand_with(e, &set);
   data_check_sources(e, &set);
   vec_push(e->arena, &e->module->data_sets, set);
 }

@@ -90,6 +90,10 @@ void data_check_mixtures(Elaborator *e, const DataSet *set, const DataPipeline *
 /* Boxes of a line (data_boxes.c). */
 void data_check_boxes(Elaborator *e, const DataSet *train, const DataSet *set,
                       const DataPipeline *pipeline);
+/* Masks that go with the pictures of another line: the stages of these instead of `with`, once all lines of the set are
+ * read; and whether both inputs are of one size (data_with.c). */
+void data_expand_with(Elaborator *e, DataSet *set);
+void data_check_with(Elaborator *e, const DataSet *set, const DataPipeline *pipeline);
 /* The first stage that changes pictures; NULL. */
 const DataCall *data_picture_stage(const DataPipeline *pipeline);
 /* Whether the line's first field is pictures. */

@@ -21,10 +21,11 @@ enum {
   FIELD = 1 << DATA_NAME,
   OPTION = 1 << DATA_OPTION, /* the executable may take it as a flag */
   KINDS = NUMBER | STRING | BOOL | LIST | FIELD | OPTION,
-  NEEDED = KINDS + 1,         /* it must be given */
-  REPEATED = NEEDED * 2,      /* any number of positional ones, named "" */
-  RANGED = NEEDED * 4,        /* numbers have a range; */
-  WHOLE = RANGED | NEEDED * 8 /* and are whole */
+  NEEDED = KINDS + 1,          /* it must be given */
+  REPEATED = NEEDED * 2,       /* any number of positional ones, named "" */
+  RANGED = NEEDED * 4,         /* numbers have a range; */
+  WHOLE = RANGED | NEEDED * 8, /* and are whole */
+  ELSEWHERE = NEEDED * 16      /* a field of another line */
 };
 
 /* Ranges are those that the runtime takes, so that a program with another number is refused before it is
@@ -183,6 +184,7 @@ static const DataWord stages[] = {
       WITHIN("value", WHOLE, 0, 255)},
      {0}},
     {"random_flip", {WITHIN("probability", RANGED, 0, 1)}, {0}},
+    {"with", {ANY("field", FIELD | NEEDED | ELSEWHERE), WITHIN("value", WHOLE, 0, 255)}, {0}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
 
@@ -257,8 +259,9 @@ bool data_has_field(const DataPipeline *pipeline, const char *name) {
 
 static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFormal *formal,
                        const AstExpr *expr, DataValue *result) {
+  bool is_elsewhere = (formal->kinds & ELSEWHERE) != 0; /* data_with.c finds it */
   if (formal->kinds & FIELD && expr->kind == AST_NAME) {
-    if (data_has_field(pipeline, expr->name)) {
+    if (is_elsewhere || data_has_field(pipeline, expr->name)) {
       *result = (DataValue){.kind = DATA_NAME, .string = expr->name};
       return true;
     }
@@ -275,7 +278,9 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
   if (!data_value(e, value, expr->span, result)) return false;
   if (formal->kinds & 1 << result->kind) return true;
   return report_failure(e, expr->span, "'%s' must be %s, found %s", formal->name,
-                        kinds_text(formal->kinds & KINDS), value_describe(e->arena, value));
+                        is_elsewhere ? "the name of a field of another line"
+                                     : kinds_text(formal->kinds & KINDS),
+                        value_describe(e->arena, value));
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */

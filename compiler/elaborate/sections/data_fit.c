@@ -312,7 +312,11 @@ void data_check_fit(Elaborator *e, const DataSet *train) {
     const DataSet *set = &e->module->data_sets.items[i];
     check_stages(e, train, set);
     check_rows(e, set);
-    for (int p = 0; p < set->pipeline_count; p++)
-      if (set->pipelines[p].call_count > 0) data_check_shapes(e, &set->pipelines[p]);
+    for (int p = 0; p < set->pipeline_count; p++) {
+      int before = e->errors;
+      if (set->pipelines[p].call_count == 0) continue;
+      data_check_shapes(e, &set->pipelines[p]);
+      if (e->errors == before) data_check_with(e, set, &set->pipelines[p]);
+    }
   }
 }

@@ -79,7 +79,8 @@ static void check_no_picture(Elaborator *e, const DataPipeline *pipeline, const 
 static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
   int stages = 0;
   for (int c = 1; c < pipeline->call_count; c++) {
-    stages += data_acts_on(pipeline->calls[c].function) == GIVES_PICTURES;
+    stages += data_acts_on(pipeline->calls[c].function) == GIVES_PICTURES &&
+              strcmp(pipeline->calls[c].function, "with") != 0;
     if (stages <= DATA_PICTURE_STAGES) continue;
     report_error(e, pipeline->calls[c].span, "more than %d stages for one picture",
                  DATA_PICTURE_STAGES);
