@@ -63,8 +63,8 @@ static void check_others(Elaborator *e, const DataPipeline *pipeline, const Data
       if (is_boxes && other > call) continue; /* it is told of that one */
       Diagnostic *d = is_boxes ? report_error(e, call->span, "a second stage moves '%s'", field)
                                : report_error(e, call->span,
-                                              "'%s' are moved with their picture, so '%s' cannot "
-                                              "change them",
+                                              "'%s' is moved with its picture, so '%s' cannot "
+                                              "change it",
                                               field, other->function);
       diag_note(d, other->span, "the other stage");
       return;
@@ -76,8 +76,8 @@ static void check_call(Elaborator *e, const DataPipeline *pipeline, const DataCa
   const char *first = pipeline->fields[0];
   if (!data_picture_stage(pipeline)) {
     Diagnostic *d = report_error(e, call->span,
-                                 "no stage of this line changes pictures, so there is "
-                                 "nothing that '%s' follow",
+                                 "no stage of this line changes pictures: the boxes '%s' have "
+                                 "nothing to follow",
                                  field);
     diag_help(d, "boxes follow the first field of their line: ... | resize(224, 224) | boxes(%s)",
               field);
