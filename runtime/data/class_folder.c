@@ -78,7 +78,7 @@ static int add_classes(const DataContext *context, const DataTable *table, const
   FileNames folders = {0};
   nnc_dictionary known = {0};
   bool is_labelled = table->field_count > LABEL;
-  int result = data_files_list(context, root, NULL, &folders);
+  int result = data_files_list(context, root, NULL, false, &folders);
   if (result == 0 && folders.count == 0)
     result = data_fail(context, "%s has no folders; %s expects one for each class", root,
                        context->call->function);

@@ -52,11 +52,13 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* Whether an entry is one of what is listed, files of the kind or (NULL) folders: 1 or 0, or -1 with a message.  Of two
- * kinds of entries one would be missed silently: links to nowhere, and what is called like a file and is none. */
+ * kinds of entries one would be missed silently: links to nowhere, and what is called like a file and is none.  Where
+ * each row is told that cannot be read, they are rows like others. */
 static int is_listed(const DataContext *context, const char *path, const char *name,
-                     const RowFileKind *kind) {
+                     const RowFileKind *kind, bool tells_rows) {
   struct stat status;
   if (name[0] == '.') return 0;
+  if (kind && tells_rows) return is_called(kind, name);
   if (stat(path, &status) < 0 && (!kind || is_called(kind, name)))
     return data_fail(context, "%s: %s", path,
                      errno == ENOENT ? "the link leads nowhere" : strerror(errno));
@@ -67,7 +69,7 @@ static int is_listed(const DataContext *context, const char *path, const char *n
 }
 
 int data_files_list(const DataContext *context, const char *folder, const RowFileKind *kind,
-                    FileNames *names) {
+                    bool tells_rows, FileNames *names) {
   DIR *listing = opendir(folder);
   if (!listing)
     return data_fail_call(context, "cannot read the folder %s: %s%s", folder, strerror(errno),
@@ -76,7 +78,7 @@ int data_files_list(const DataContext *context, const char *folder, const RowFil
   struct dirent *entry;
   while (result == 0 && (errno = 0, entry = readdir(listing))) {
     char *path = data_path(folder, entry->d_name, "");
-    int listed = path ? is_listed(context, path, entry->d_name, kind)
+    int listed = path ? is_listed(context, path, entry->d_name, kind, tells_rows)
                       : data_fail_memory(context, folder, 256);
     result = listed > 0 ? data_files_add_name(context, names, path) : listed;
     if (listed <= 0) free(path);
@@ -91,7 +93,8 @@ int data_files_list(const DataContext *context, const char *folder, const RowFil
 
 int data_files_add_folder(const DataContext *context, const char *folder, RowFiles *files) {
   FileNames found = {0};
-  int result = data_files_list(context, folder, files->kind, &found);
+  bool tells_rows = files->skips || context->is_prediction;
+  int result = data_files_list(context, folder, files->kind, tells_rows, &found);
   if (result == 0 && found.count == 0)
     result = data_fail(context, "%s holds no %s (%s)", folder, files->kind->what,
                        files->kind->ends_text);

@@ -34,9 +34,10 @@ typedef struct RowFiles {
 /* Takes over `name`; NULL is a failure of memory.  0, or -1 with a message. */
 int data_files_add_name(const DataContext *context, FileNames *names, char *name);
 void data_files_free_names(FileNames *names);
-/* The folder's files of the kind, or (NULL) its own folders, sorted; hidden ones do not count. */
+/* The folder's files of the kind, or (NULL) its own folders, sorted; hidden ones do not count.  `tells_rows`: what is
+ * called like a file of the kind but cannot be one is listed, to be told when it is read; else it is an error. */
 int data_files_list(const DataContext *context, const char *folder, const RowFileKind *kind,
-                    FileNames *names);
+                    bool tells_rows, FileNames *names);
 /* The files of a folder, of which there must be some, after those that are there. */
 int data_files_add_folder(const DataContext *context, const char *folder, RowFiles *files);
 /* The files from the command line, or folders of them. */

@@ -122,6 +122,19 @@ metrics() { grep -oE '"(train|val)/loss":[^,}]*' "$1/log.jsonl"; }
 expect "resumed, the same" "$(metrics parts.out)" "$(metrics skips.out)"
 expect "with one thread, the same" "$(metrics alone.out)" "$(metrics skips.out)"
 check "and the same weights" cmp skips.out/checkpoint.safetensors parts.out/checkpoint.safetensors
+# What is called like a picture and cannot be one is told in the same way; prediction goes past it.
+cp -r train odd; mkdir odd/a/9.png; ln -s gone odd/b/link.png; ln -s loop.jpg odd/b/loop.jpg; mkfifo odd/b/pipe.jpeg
+for program in skips stops; do
+  sed 's/"hurt"/"odd"/' $program.net > odd_$program.net
+  check "odd_$program: compile" "$build/bin/nnc" odd_$program.net -o odd_$program
+done
+check_status "a folder or a link to nowhere stops the run" 1 'odd/(a/9[.]png is called like a picture, but is a directory|b/(link[.]png|loop[.]jpg|pipe[.]jpeg)[: ].*)' ./odd_stops --out odd_stops.out
+check "or is left out" timeout 60 ./odd_skips --epochs 2 --quiet --out odd_skips.out
+expect "and counted" "$(sed -nE 's/.*"skipped":\{"train":\{"count":([0-9]+).*"val":\{"count":([0-9]+).*/\1 \2/p' odd_skips.out/log.jsonl | tail -n 1)" "4 4"
+for name in "odd/a/9.png: it is a directory" "odd/b/link.png: No such file or directory" "odd/b/loop.jpg: Too many levels of symbolic links" "odd/b/pipe.jpeg: it is a pipe"; do
+  expect "the log has $name" "$(grep -c "cannot read $name" odd_skips.out/log.jsonl)" 1
+done
+expect "prediction tells each and goes on" "$(./odd_skips predict --out odd_skips.out odd/a odd/b 2>&- | grep -c '"left":')/$(./odd_skips predict --out odd_skips.out odd/a odd/b 2>&- | grep -c '"error":"cannot read odd/')" "6/4"
 once=$(./middle predict --out middle.out wide.png 2>&1)
 expect "the same file, the same answer" "$(./drawn predict --out drawn.out wide.png wide.png wide.png 2>&1)" "$once
 $once
