@@ -54,7 +54,48 @@ check "other orders" test "$(digest one)" != "$(digest three)" -a "$(digest thre
 check_status "what is there stays" 1 'one/train-000000.tar is there already' "${data[@]}" shards shapes/train -o one
 check_status "no pictures" 1 'one has no pictures' "${data[@]}" shards one -o six
 check_status "no folder" 1 'nowhere' "${data[@]}" shards nowhere -o six
-check_status "no size" 2 '--size is a number of pictures from 1 on' "${data[@]}" shards one -o six --size 0
+check_status "no size" 2 '--size is a number of examples from 1 on' "${data[@]}" shards one -o six --size 0
+
+# Sounds train as their folder, too: of several lengths, with chunks before the samples.
+python3 - <<'END'
+import math, os, struct, wave
+for i in range(30):
+    folder = f"sounds/{'low' if i % 2 else 'high'}"
+    os.makedirs(folder, exist_ok=True)
+    with wave.open(f"{folder}/{i:02}.{'WAV' if i == 4 else 'wav'}", "wb") as file:
+        file.setnchannels(1), file.setsampwidth(2), file.setframerate(8000)
+        file.writeframes(b"".join(struct.pack("<h", round(9000 * math.sin(0.05 * (1 + i % 2) * k + i))) for k in range(90 + 7 * (i % 3))))
+content = open("sounds/low/07.wav", "rb").read()
+extra = b"note" + struct.pack("<I", 3) + b"abc\0"
+open("sounds/low/07.wav", "wb").write(content[:4] + struct.pack("<I", len(content) - 8 + len(extra)) + content[8:12] + extra + content[12:])
+END
+said "shards of sounds" shards sounds -o heard --size 8
+check_status "30 sounds in 4" 0 '^30 sounds of 2 classes in 4 archives' cat said
+check_status "their rate and length" 0 'sound, label = shards\("sounds-\{000000..000003\}[.]tar", members = \["wav", "cls"\], rate = 8000, fit = "random"\)' cat said
+check_status "and how long they are" 0 '^sound: 90 to 104 samples' cat said
+check "their classes" diff <(printf 'high\nlow\n') heard/sounds.classes.txt
+sounds() { # NAME LINE
+  program "$1" <<END
+const batch = 4
+${2% \}}; order = file }
+input sound : f32[batch, 80]
+input label : i32[batch]
+loss = cross_entropy(linear(sound, 2), label)
+train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 2 }
+END
+}
+sounds tarred "$(line_of)"
+sounds foldered 'data train { sound, label = wav_folder("sounds", rate = 8000, fit = "random") }'
+check "trains on archives of sounds" ./tarred --data heard
+check "trains on the folder of sounds" ./foldered
+check "sounds in archives train as their folder" test "$(weights tarred.run/checkpoint.safetensors)" = "$(weights foldered.run/checkpoint.safetensors)"
+python3 -c 'import wave; f = wave.open("sounds/low/99.wav", "wb"); f.setnchannels(1); f.setsampwidth(2); f.setframerate(16000); f.writeframes(bytes(200))'
+check_status "another rate" 1 'sounds/high/00[.]wav has 8000 samples a second, sounds/low/99[.]wav 16000: shards have sounds of one rate' "${data[@]}" shards sounds -o seven
+echo nothing > sounds/low/99.wav
+check_status "no sound" 1 'sounds/low/99[.]wav is no WAV file' "${data[@]}" shards sounds -o seven
+cp shapes/train/"$(ls shapes/train | head -n 1)"/* sounds/low
+check_status "pictures and sounds" 1 'sounds has pictures and sounds, as ' "${data[@]}" shards sounds -o seven
+check "nothing is left" test ! -e seven
 
 # ---- Parquet ----
 mkdir none && echo 'raise ImportError("none")' >none/pyarrow.py
