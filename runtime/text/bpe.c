@@ -122,6 +122,7 @@ void nnc_bpe_free(nnc_bpe *bpe) {
 const nnc_bpe_rules *nnc_bpe_rules_of(const nnc_bpe *bpe) { return &bpe->rules; }
 
 const char *nnc_bpe_bytes(const nnc_bpe *bpe, int64_t id, size_t *length) {
+  *length = 0;
   if (id < 0 || id >= bpe->rules.count || !bpe->rules.tokens[id]) return NULL;
   *length = (size_t)(bpe->start[id + 1] - bpe->start[id]);
   return bpe->bytes + bpe->start[id];

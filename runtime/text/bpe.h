@@ -30,7 +30,7 @@ const nnc_bpe_rules *nnc_bpe_rules_of(const nnc_bpe *bpe);
 /* Adds the ids of a text, of any bytes. False after a message. */
 bool nnc_bpe_encode(nnc_bpe *bpe, const char *text, int64_t size, nnc_bpe_ids *ids,
                     char message[NNC_MESSAGE]);
-/* The bytes of a token; NULL: there is none. */
+/* The bytes of a token, and how many; NULL, and 0: there is none. */
 const char *nnc_bpe_bytes(const nnc_bpe *bpe, int64_t id, size_t *length);
 
 #endif

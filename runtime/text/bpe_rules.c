@@ -1,10 +1,20 @@
 /* Rules, and tokens in letters: bpe_rules.h. */
 #include "text/bpe_rules.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/printable.h"
+
+bool nnc_bpe_fail(char message[NNC_MESSAGE], const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, NNC_MESSAGE, format, arguments);
+  va_end(arguments);
+  return false;
+}
 
 /* ---- letters ---- */
 

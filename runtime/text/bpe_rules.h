@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "core/dictionary.h"
 #include "os/message.h"
 
 /* Fills the message and is false. */
-#define nnc_bpe_fail(message, ...) (snprintf(message, NNC_MESSAGE, __VA_ARGS__), false)
+bool nnc_bpe_fail(char message[NNC_MESSAGE], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* How a text is cut: the pattern of GPT-2, and those of Llama 3 (digits by threes) and Qwen 2 (one by one). */
 enum nnc_bpe_pattern { NNC_BPE_GPT2, NNC_BPE_LLAMA3, NNC_BPE_QWEN2, NNC_BPE_PATTERN_COUNT };

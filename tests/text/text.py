@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -22,6 +23,10 @@ root = here.parent.parent
 compiled = run("cc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{root}/runtime", f"-I{root}/runtime/abi", f"{here}/encode.c",
                f"{build}/lib/nnc/libnncrt.a", *os.environ.get("NNC_CFLAGS", "").split(), "-lpthread", "-lm", "-o", "encode")
 check("encode.c compiles", compiled.returncode == 0, compiled.stderr)
+for compiler in filter(shutil.which, ("gcc", "clang")):
+    for file in sorted((root / "runtime/text").glob("*.c")):
+        warned = run(compiler, "-std=gnu11", "-O3", "-Wall", "-Wextra", "-D_GNU_SOURCE", f"-I{root}/runtime", f"-I{root}/runtime/abi", "-c", str(file), "-o", "warned.o")
+        check(f"{compiler} has no warning of {file.name}", warned.returncode == 0 and not warned.stderr, warned.stderr)
 
 
 def encode(texts, *files):
