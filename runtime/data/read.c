@@ -8,6 +8,7 @@
 
 #include "core/convert.h"
 #include "core/number.h"
+#include "data/advice.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/columns.h"
@@ -377,6 +378,7 @@ nnc_data_spent nnc_data_spend(const nnc_data *data) {
 void nnc_data_advise(const nnc_data *data, double wait, double seconds) {
   for (int t = 0; t < data->table_count; t++)
     if (data->tables[t].source->advise) data->tables[t].source->advise(data, wait, seconds);
+  if (data->workers) data_advise_by(data, wait, seconds, data_advice_plain);
 }
 
 typedef struct Range {

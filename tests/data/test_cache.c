@@ -490,6 +490,20 @@ static void test_advice(void **state) {
   }
 }
 
+/* Other sources have no cache that could help. */
+static void test_advice_without_a_cache(void **state) {
+  (void)state;
+  const nnc_data_spent spent = {.threads = 2, .rows = 10, .seconds = {0.001, 0, 0, 0.003}};
+  char text[NNC_MESSAGE] = "";
+  data_advice_plain(&spent, text, sizeof text);
+  assert_string_equal(text,
+                      ": a row takes 0.40 ms of one of 2 threads, 75% of it for converting; 'bench "
+                      "--data-only' measures it");
+  text[0] = 0;
+  data_advice_plain(&(nnc_data_spent){.threads = 2}, text, sizeof text);
+  assert_string_equal(text, "");
+}
+
 static void test_messages(void **state) {
   (void)state;
   static const struct {
@@ -531,6 +545,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_what_is_no_file, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_a_cache_in_use, enter_folders, leave_folders),
       cmocka_unit_test(test_advice),
+      cmocka_unit_test(test_advice_without_a_cache),
       cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
