@@ -65,7 +65,9 @@ Node *graph_add(Graph *graph, const Node *model) {
   node->operands =
       arena_copy(arena, node->operands, sizeof *node->operands * (size_t)node->operand_count);
   node->attributes = attributes_copy(arena, node->attribute_count, node->attributes);
-  node->path = name_intern(node->path);
+  const Node *before = graph->nodes.count > 0 ? graph->nodes.items[graph->nodes.count - 1] : NULL;
+  bool is_interned = before && before->path == node->path; /* most nodes: of one statement */
+  if (!is_interned) node->path = name_intern(node->path);
   vec_push(arena, &graph->nodes, node);
   return node;
 }

@@ -171,23 +171,35 @@ static void add_function(Text *out, const Sights *sights, const Thing *thing) {
   add_comment_above(out, thing->stmt);
 }
 
+/* What the language's own documentation says of a name, looked for once; NULL: nothing. */
+static const char *documentation(Sights *sights, const char *name) {
+  const char *key = name_intern(name);
+  int known = table_find(&sights->documented, key);
+  if (known >= 0) return sights->documentation.items[known];
+  Text text = {0};
+  const char *found = doc_markdown(&text, name) ? arena_strdup(sights->arena, text.data) : NULL;
+  text_free(&text);
+  table_add(sights->arena, &sights->documented, key, sights->documentation.count);
+  vec_push(sights->arena, &sights->documentation, found);
+  return found;
+}
+
 /* An argument of a function of the library or of the program. */
-static bool add_argument(Text *out, const Mention *mention) {
-  Text about = {0};
-  bool is_known = doc_markdown(&about, mention->callee);
+static bool add_argument(Text *out, Sights *sights, const Mention *mention) {
+  const char *about = documentation(sights, mention->callee);
   text_printf(out, "argument `%s` of `%s`\n\n", mention->name, mention->callee);
-  if (is_known) text_add(out, about.data);
-  text_free(&about);
+  if (about) text_add(out, about);
   return true;
 }
 
-bool describe_mention(Text *out, const Sights *sights, const Mention *mention) {
+bool describe_mention(Text *out, Sights *sights, const Mention *mention) {
   const Thing *thing = mention->thing;
-  if (mention->callee) return add_argument(out, mention);
+  if (mention->callee) return add_argument(out, sights, mention);
   if (!thing) {
-    bool is_known = doc_markdown(out, mention->name);
-    if (is_known && mention->call) add_call(out, sights, mention->call);
-    return is_known;
+    const char *about = documentation(sights, mention->name);
+    if (about) text_add(out, about);
+    if (about && mention->call) add_call(out, sights, mention->call);
+    return about;
   }
   if (thing->kind == THING_FUNCTION) {
     add_function(out, sights, thing);

@@ -26,7 +26,9 @@ typedef struct Sights {
   Observer observer;
   PointerTable table; /* by the AstExpr or AstName */
   VEC(Sight *) items;
-  VEC(const Slot *) slots;               /* all variables of the first trace */
+  VEC(const Slot *) slots; /* all variables of the first trace */
+  PointerTable documented; /* by the names that were asked for; their texts, or NULL: */
+  VEC(const char *) documentation;
   int64_t seen;                          /* how often something was added to these */
   bool is_f64;                           /* of the run's precision: f32 becomes f64 */
   void (*after_training)(void *context); /* called once, after the first trace */

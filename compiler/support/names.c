@@ -97,6 +97,16 @@ const char *name_printf(const char *format, ...) {
   return name;
 }
 
+const char *name_join(const char *parent, const char *element) {
+  char text[256]; /* mostly enough; formats take three times as long */
+  size_t before = strlen(parent), after = strlen(element);
+  if (before + 1 + after > sizeof text) return name_printf("%s.%s", parent, element);
+  memcpy(text, parent, before);
+  text[before] = '.';
+  memcpy(text + before + 1, element, after);
+  return name_intern_bytes(text, before + 1 + after);
+}
+
 static int min3(int a, int b, int c) {
   int least = a < b ? a : b;
   return least < c ? least : c;

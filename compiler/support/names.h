@@ -8,6 +8,7 @@
 const char *name_intern(const char *text);
 const char *name_intern_bytes(const char *bytes, size_t count);
 const char *name_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *name_join(const char *parent, const char *element); /* "parent.element" */
 
 /* Damerau-Levenshtein distance, for "did you mean".  */
 int name_distance(const char *a, const char *b);

@@ -68,6 +68,28 @@ static void arenas_take_what_others_freed(void **state) {
   assert_true(after.ru_minflt - before.ru_minflt < 10 * pages);
 }
 
+/* Sizes that end chunks in all sorts of places; the second arena gets what the first one wrote over. */
+static void arenas_clear_what_others_used(void **state) {
+  (void)state;
+  enum { BYTES = 9 << 20, LARGEST = 100000 };
+  static char zeros[LARGEST];
+  for (int round = 0; round < 3; round++) {
+    Arena *arena = arena_create();
+    char *before = NULL;
+    size_t size = 1, length = 0;
+    for (size_t sum = 0; sum < BYTES; sum += size) {
+      size = (size * 7 + 13) % LARGEST;
+      char *memory = arena_alloc(arena, size);
+      assert_int_equal((uintptr_t)memory % _Alignof(max_align_t), 0);
+      assert_memory_equal(memory, zeros, size);
+      memset(memory, 0xa5, size);
+      if (length > 0) assert_int_equal(before[length - 1], (char)0xa5);
+      before = memory, length = size;
+    }
+    arena_destroy(arena);
+  }
+}
+
 static void arena_formats_and_copies(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -97,6 +119,11 @@ static void equal_names_are_one_pointer(void **state) {
   char copy[] = "some_name_and_more";
   assert_ptr_equal(name_intern_bytes(copy, 9), first);
   assert_ptr_equal(name_printf("name_%d", 17), name_intern("name_17"));
+  static char lengthy[300];
+  for (size_t length = 0; length < sizeof lengthy; length++) {
+    assert_ptr_equal(name_join(lengthy, "w"), name_printf("%s.w", lengthy));
+    lengthy[length] = length + 1 < sizeof lengthy ? (char)('a' + length % 26) : '\0';
+  }
   assert_ptr_not_equal(name_intern("a"), name_intern("b"));
   assert_string_equal(name_intern(""), "");
 }
@@ -498,6 +525,7 @@ int main(void) {
       cmocka_unit_test(tables_keep_the_first_value),
       cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
       cmocka_unit_test(arena_gives_large_pieces_their_own_chunk),
+      cmocka_unit_test(arenas_clear_what_others_used),
       cmocka_unit_test(arena_formats_and_copies),
       cmocka_unit_test(vectors_keep_their_items),
       cmocka_unit_test(equal_names_are_one_pointer),

@@ -10,6 +10,7 @@
  * some. Calls that own none get
  * `binding.def` or `def.k`; only random keys and names in messages come of it. */
 #include <stdio.h>
+#include <string.h>
 #include "core/pattern.h"
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/path.h"
@@ -48,7 +49,7 @@ static void count_call(Census *census, const AstExpr *expr) {
   bool is_named = false;
   for (int i = 0; i < expr->call.arguments.count; i++) {
     const AstArgument *argument = &expr->call.arguments.items[i];
-    is_named = is_named || (argument->name.text && argument->name.text == name_intern("name"));
+    is_named = is_named || (argument->name.text && strcmp(argument->name.text, "name") == 0);
     count_expr(census, argument->value);
   }
   if (callee->kind != AST_NAME) {
@@ -164,7 +165,7 @@ static bool is_formal(const Frame *frame, const char *name) {
 /* The first name that is bound; `_` throws its value away. */
 static const char *first_name(const AstNames *names) {
   for (int i = 0; names && i < names->count; i++)
-    if (names->items[i].text != name_intern("_")) return names->items[i].text;
+    if (strcmp(names->items[i].text, "_") != 0) return names->items[i].text;
   return NULL;
 }
 
@@ -186,7 +187,7 @@ void path_begin_statement(Elaborator *e, const AstNames *names, const AstExpr *v
 /* ---- paths -------------------------------------------------------------------------------- */
 
 const char *path_join(const char *parent, const char *element) {
-  return parent[0] ? name_printf("%s.%s", parent, element) : name_intern(element);
+  return parent[0] ? name_join(parent, element) : name_intern(element);
 }
 
 static int *element_counter(Elaborator *e, const char *element) {
