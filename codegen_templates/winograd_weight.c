@@ -35,7 +35,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       for (int64_t first = 0; first < TILE_ROWS; first += ROWS) {
         const int64_t own = nnc_least(ROWS, TILE_ROWS - first), images = nnc_least(IMAGES, N - image);
         for (int64_t i = 0; i < images; i++) {
-          nnc_winograd_source(&(nnc_winograd_tiles){
+          nnc_winograd_source_2(&(nnc_winograd_tiles){
               @SOURCE@ + (image + i) * ((int64_t)X0 * X1 * C) + channel, C, {X0, X1}, {@LOW_0@, @LOW_1@}, first, own,
               TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW});
           nnc_winograd_gradient(&(nnc_winograd_tiles){

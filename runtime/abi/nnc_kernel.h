@@ -25,6 +25,7 @@
 #include "nnc_vector.h"
 #include "nnc_window.h"
 #include "nnc_winograd.h"
+#include "nnc_winograd_4.h"
 
 /* Copies a buffer, every worker its share. */
 NNC_INLINE void nnc_copy(nnc_worker *worker, void *restrict to, const void *restrict from,

@@ -17,7 +17,8 @@
  * convolution. Lavin, Gray: "Fast Algorithms for Convolutional Neural Networks", CVPR 2016, section 4.1.
  *
  * Vectors are of channels, whose number is a multiple of 16 and so of all vectors. What belongs to one
- * of the 16 products lies together: [16][tiles][channels]. */
+ * of the 16 products lies together: [16][tiles][channels]. nnc_winograd_4.h has the same for tiles of 4 x 4
+ * results; what is of one size alone has it in its name. */
 #ifndef NNC_WINOGRAD_H
 #define NNC_WINOGRAD_H
 
@@ -28,19 +29,20 @@ typedef struct nnc_winograd_tiles {
   const float *from; /* place 0, channel 0 */
   int64_t channels;  /* from a place to the next */
   int64_t extent[2]; /* places */
-  int64_t low[2];    /* zeros before them: tile (r, t) begins at place 2 r - low[0], 2 t - low[1] */
+  int64_t
+      low[2]; /* zeros before them: tile (r, t) begins at place size r - low[0], size t - low[1] */
   int64_t first, rows;  /* of tiles */
   int64_t columns;      /* tiles of a row */
   int64_t count;        /* channels to do */
-  float *to;            /* [16][...][row]: of a product from a tile to the next ... */
+  float *to;            /* [products][...][row]: of a product from a tile to the next ... */
   int64_t row, product; /* ... and from a product to the next */
 } nnc_winograd_tiles;
 
 static const float nnc_winograd_zeros[NNC_LANES_f32] NNC_ALIGNED = {0};
 
 /* B' of one column of four places: `line` are the lines' first elements, NULL outside. */
-NNC_INLINE void nnc_winograd_column(const float *const line[4], int64_t at, bool inside,
-                                    nnc_vec_f32 to[4]) {
+NNC_INLINE void nnc_winograd_column_2(const float *const line[4], int64_t at, bool inside,
+                                      nnc_vec_f32 to[4]) {
   nnc_vec_f32 d[4];
   NNC_UNROLL for (int i = 0; i < 4; i++) d[i] =
       nnc_load_f32(inside && line[i] ? line[i] + at : nnc_winograd_zeros);
@@ -51,7 +53,7 @@ NNC_INLINE void nnc_winograd_column(const float *const line[4], int64_t at, bool
 }
 
 /* B' d B of all tiles. */
-NNC_INLINE void nnc_winograd_source(const nnc_winograd_tiles *tiles) {
+NNC_INLINE void nnc_winograd_source_2(const nnc_winograd_tiles *tiles) {
   for (int64_t r = 0; r < tiles->rows; r++)
     for (int64_t c = 0; c < tiles->count; c += NNC_LANES_f32) {
       const float *line[4];
@@ -64,9 +66,9 @@ NNC_INLINE void nnc_winograd_source(const nnc_winograd_tiles *tiles) {
       nnc_vec_f32 t[4][4] = {{{0}}};
       for (int64_t k = -1; k<tiles->columns; k++, to += k> 0 ? tiles->row : 0) {
         const int64_t at = 2 * k + 2 - tiles->low[1];
-        nnc_winograd_column(line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[2]);
-        nnc_winograd_column(line, (at + 1) * tiles->channels, nnc_within(at + 1, tiles->extent[1]),
-                            t[3]);
+        nnc_winograd_column_2(line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[2]);
+        nnc_winograd_column_2(line, (at + 1) * tiles->channels,
+                              nnc_within(at + 1, tiles->extent[1]), t[3]);
         if (k >= 0) {
           NNC_UNROLL for (int i = 0; i < 4; i++) {
             float *own = to + 4 * i * tiles->product;
@@ -114,8 +116,10 @@ NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles) {
     }
 }
 
-/* A' m A of one tile's sums, for a vector of channels: m[4 i + k] lie `product` elements apart. */
-NNC_INLINE void nnc_winograd_result(const float *m, int64_t product, nnc_vec_f32 y[2][2]) {
+/* A' m A of one tile's sums, for a vector of channels: m[4 i + k] lie `product` elements apart. Results go to two
+ * lines, `line` elements apart, places of a line being `place` elements apart. */
+NNC_INLINE void nnc_winograd_result_2(const float *m, int64_t product, float *to, int64_t line,
+                                      int64_t place) {
   nnc_vec_f32 t[2][4];
   NNC_UNROLL for (int k = 0; k < 4; k++) {
     const nnc_vec_f32 m0 = nnc_load_f32(m + k * product), m1 = nnc_load_f32(m + (4 + k) * product);
@@ -125,8 +129,8 @@ NNC_INLINE void nnc_winograd_result(const float *m, int64_t product, nnc_vec_f32
     t[1][k] = m1 - m2 - m3;
   }
   NNC_UNROLL for (int i = 0; i < 2; i++) {
-    y[i][0] = t[i][0] + t[i][1] + t[i][2];
-    y[i][1] = t[i][1] - t[i][2] - t[i][3];
+    nnc_store_f32(to + i * line, t[i][0] + t[i][1] + t[i][2]);
+    nnc_store_f32(to + i * line + place, t[i][1] - t[i][2] - t[i][3]);
   }
 }
 
@@ -157,7 +161,7 @@ typedef struct nnc_winograd_weights {
   bool is_turned;             /* the taps from the last to the first */
   int64_t columns, channels;  /* of the result; of the sum */
   int64_t width;              /* of a panel */
-  float *to;                  /* [panel][16][channels][width], zeros after the last column */
+  float *to;                  /* [panel][products][channels][width], zeros after the last column */
 } nnc_winograd_weights;
 
 /* G g of three taps a step apart. */
@@ -185,7 +189,7 @@ NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int64_t
 }
 
 /* G g G' of all weights. */
-NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights) {
+NNC_INLINE void nnc_winograd_pack_2(const nnc_winograd_weights *weights) {
   enum { WIDTH = NNC_TILE_VECTORS * NNC_LANES_f32 };
   const int64_t width = weights->width, product = weights->channels * width;
   float taps[9 * WIDTH] NNC_ALIGNED;

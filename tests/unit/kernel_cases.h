@@ -11,6 +11,8 @@ typedef struct KernelCase {
   const char *name;
   const Kernel *kernel;
   double scale; /* absolute part of the tolerance, in units of the type's */
+  double
+      times; /* errors are at most so many times those of the case before; 0: whatever they are */
 } KernelCase;
 
 typedef struct CaseList {
@@ -41,7 +43,7 @@ static int add_operand(Kernel *kernel, const char *name, DType dtype, int64_t el
 }
 
 static void add_case(CaseList *list, const char *name, const Kernel *kernel, double scale) {
-  KernelCase test = {name, kernel, scale};
+  KernelCase test = {name, kernel, scale, 0};
   vec_push(list->arena, &list->cases, test);
 }
 

@@ -420,7 +420,47 @@ static void make_winograd_convolutions(CaseList *list) {
       Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
       kernel->conv.may_be_winograd = true;
       assert_true(kernel_is_winograd(kernel));
+      list->cases.items[list->cases.count - 1].scale = 40; /* twice as much as directly */
     }
+}
+
+/* Directly and by tiles of 4 x 4 results, whose errors are at most 4 times as large. */
+static void make_exact_convolutions(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {1, 64, 64, 1, 2, {20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 128, 96, 1, 2, {16, 16}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  for (int i = 0; i < 8; i++) {
+    make_conv(list, &shapes[i / 4], i / 2 % 2 ? KERNEL_CONV_INPUT : KERNEL_CONV, DTYPE_F32, 0, 7);
+    KernelCase *test = &list->cases.items[list->cases.count - 1];
+    test->scale = 40;
+    if (i % 2 == 0) continue;
+    ((Kernel *)test->kernel)->conv.may_be_winograd = true;
+    assert_true(kernel_is_winograd(test->kernel));
+    test->times = 4;
+  }
+}
+
+/* Convolutions that keep the transformed weights: tiles of both sizes, one block of an image with its channels in
+ * parts and several, the last one shorter, several images; planes that go so only where weights are kept. */
+static void make_keeping_winograd_convolutions(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {1, 32, 64, 1, 2, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 48, 192, 1, 2, {8, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 208, 160, 1, 2, {14, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 64, 128, 1, 2, {30, 27}, {3, 3}, {1, 1}, {1, 0}, {1, 2}, {1, 1}},
+      {2, 32, 48, 1, 2, {20, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {3, 32, 32, 1, 2, {4, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    make_conv(list, &shapes[i], KERNEL_CONV, DTYPE_F32, (int)i % 3, i % 2 ? 7 : 3);
+    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    kernel->conv.may_be_winograd = kernel->keeps_weights = true;
+    assert_true(kernel_is_winograd(kernel));
+    kernel->keeps_weights = false;
+    assert_int_equal(kernel_is_winograd(kernel), i > 1);
+    kernel->keeps_weights = true;
+  }
 }
 
 /* Gradients in the weights of few channels: lines of taps in pieces, whole, and several together; planes and

@@ -28,7 +28,7 @@
 #include "os/matrix.h"
 
 typedef void (*CaseRunner)(nnc_worker *worker, void **operands, const double *scalars,
-                           const uint64_t *keys);
+                           const uint64_t *keys, void *kept);
 
 static const double test_scalars[4] = {0.37, -1.25, 2, 0.9};
 static const uint64_t test_keys[2] = {0x1234567890abcdefu, 0xfedcba0987654321u};
@@ -122,18 +122,42 @@ static void operands_free(Operands *operands) {
   }
 }
 
-static void run_workers(CaseRunner runner, const Kernel *kernel, Operands *operands, int workers) {
-  size_t bytes = (size_t)target_worker_bytes(&target_c, kernel) + 64;
+/* Poisoned memory of so many bytes at a multiple of 64, that ends at a page which cannot be read. */
+static char *poisoned_alloc(size_t bytes, char **end) {
+  size_t mapped;
+  *end = guarded_alloc(bytes + 64, &mapped);
+  memset(*end, 0xA5, bytes + 64);
+  return *end + 64 - (uintptr_t)*end % 64;
+}
+
+static void poisoned_free(char *end, size_t bytes) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + 64 + page - 1) / page * page;
+  munmap(end + bytes + 64 - whole, whole + page);
+}
+
+static void run_each(CaseRunner runner, const Kernel *kernel, Operands *operands, int workers,
+                     bool fills, void *kept) {
+  size_t bytes = (size_t)target_worker_bytes(&target_c, kernel);
   for (int i = 0; i < workers; i++) {
-    size_t mapped;
-    char *end = guarded_alloc(bytes, &mapped), *scratch = end + 64 - (uintptr_t)end % 64;
-    memset(end, 0xA5, bytes);
+    char *end, *scratch = poisoned_alloc(bytes, &end);
     nnc_worker worker = {.index = i, .count = workers, .scratch = scratch, .seed = 42, .step = 7};
     worker.scalars = test_scalars;
-    runner(&worker, operands->data, test_scalars, test_keys);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
-    munmap(end + bytes - whole, whole + page);
+    worker.fills = fills;
+    runner(&worker, operands->data, test_scalars, test_keys, kept);
+    poisoned_free(end, bytes);
   }
+}
+
+/* What a kernel keeps is packed first, by all workers. */
+static void run_workers(CaseRunner runner, const Kernel *kernel, Operands *operands, int workers) {
+  size_t bytes = kernel->keeps_weights ? (size_t)target_kept_bytes(&target_c, kernel) : 0;
+  char *end, *kept = poisoned_alloc(bytes, &end);
+  if (kernel->keeps_weights) {
+    assert_true(bytes > 0);
+    run_each(runner, kernel, operands, workers, true, kept);
+  }
+  run_each(runner, kernel, operands, workers, false, kept);
+  poisoned_free(end, bytes);
 }
 
 static double **operands_as_numbers(Arena *arena, const Kernel *kernel, const Operands *operands) {
@@ -160,6 +184,35 @@ static bool is_near(DType dtype, double wanted, double found, double scale) {
   return fabs(wanted - found) <= type_tolerance(dtype) * (fabs(wanted) + scale);
 }
 
+typedef struct Errors {
+  double square, most; /* their root mean square, and the greatest */
+} Errors;
+
+static Errors errors_of(const Kernel *kernel, double **wanted, double **found) {
+  Errors errors = {0};
+  int64_t count = 0;
+  for (int i = 0; i < kernel->operand_count; i++) {
+    if (!kernel->operands[i].is_output) continue;
+    for (int64_t e = 0; e < kernel->operands[i].elements; e++, count++) {
+      double error = fabs(found[i][e] - wanted[i][e]);
+      errors.square += error * error;
+      errors.most = fmax(errors.most, error);
+    }
+  }
+  errors.square = count > 0 ? sqrt(errors.square / (double)count) : 0;
+  return errors;
+}
+
+/* Compares the case's errors with those of the case before. */
+static void check_errors(const KernelCase *test, const char *cc, Errors own) {
+  static Errors before;
+  if (test->times > 0 && (own.square == 0 || own.square > test->times * before.square ||
+                          own.most > test->times * before.most))
+    fail_msg("%s by %s: errors of %.3g, at most %.3g, where the case before has %.3g and %.3g",
+             test->name, cc, own.square, own.most, before.square, before.most);
+  before = own;
+}
+
 static void check_case(const KernelCase *test, CaseRunner runner, const char *cc) {
   const Kernel *kernel = test->kernel;
   Arena *arena = arena_create();
@@ -179,6 +232,7 @@ static void check_case(const KernelCase *test, CaseRunner runner, const char *cc
       if (!is_near(kernel->operands[i].dtype, reference.after[i][e], found[i][e], test->scale))
         fail_msg("%s by %s: element %lld of operand %d is %.9g, should be %.9g", test->name, cc,
                  (long long)e, i, found[i][e], reference.after[i][e]);
+  check_errors(test, cc, errors_of(kernel, reference.after, found));
   for (int workers = 2; workers <= 4; workers++) {
     Operands many = operands_copy(&before);
     run_workers(runner, kernel, &many, workers);
@@ -211,13 +265,14 @@ static void emit_case(Code *code, NameScope *names, const KernelCase *test, int 
   back_end_c.write_kernel(code, &function);
   code_line(code, "void run_%d(nnc_worker *worker, void **operands, const double *scalars,",
             number);
-  code_open(code, "           const uint64_t *keys)");
-  code_line(code, "(void)operands, (void)scalars, (void)keys;");
+  code_open(code, "           const uint64_t *keys, void *kept)");
+  code_line(code, "(void)operands, (void)scalars, (void)keys, (void)kept;");
   Text call = {0};
   text_printf(&call, "%s(worker", function.name);
   for (int i = 0; i < kernel->operand_count; i++) text_printf(&call, ", operands[%d]", i);
   for (int i = 0; i < kernel->scalar_count; i++) text_printf(&call, ", scalars[%d]", i);
   for (int i = 0; i < kernel->key_count; i++) text_printf(&call, ", keys[%d]", i);
+  if (kernel->keeps_weights) text_add(&call, ", kept");
   code_line(code, "%s);", call.data);
   text_free(&call);
   code_close(code);
@@ -312,6 +367,14 @@ static void test_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_winograd_convolutions, "winograd_convolutions");
 }
+static void test_exact_convolutions(void **state) {
+  (void)state;
+  check_family(make_exact_convolutions, "exact_convolutions");
+}
+static void test_keeping_winograd_convolutions(void **state) {
+  (void)state;
+  check_family(make_keeping_winograd_convolutions, "keeping_winograd_convolutions");
+}
 static void test_narrow_convolutions(void **state) {
   (void)state;
   check_family(make_narrow_convolutions, "narrow_convolutions");
@@ -363,6 +426,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions),
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
+      cmocka_unit_test(test_exact_convolutions),
+      cmocka_unit_test(test_keeping_winograd_convolutions),
       cmocka_unit_test(test_narrow_convolutions),
       cmocka_unit_test(test_indexed),
       cmocka_unit_test(test_long_lines_are_broken),

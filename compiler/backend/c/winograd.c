@@ -12,20 +12,48 @@ enum {
   LEAST_CHANNELS = 32,  /* fewer: transforming takes as long as multiplying */
   MOST_TILES = 64,      /* of a task at a time: what it works on stays in the second-level cache */
   TILE_BYTES = 6 << 10, /* of one, for fewer of them where there are many channels */
-  PRODUCTS = 16,
+  PRODUCTS = 16,        /* of a tile of 2 x 2 */
   TAPS = 9
 };
 
+static int64_t products_of(int64_t size) { return (size + 2) * (size + 2); }
+
+static int64_t tiles_of(const int64_t results[2], int64_t size) {
+  return divide_up(results[0], size) * divide_up(results[1], size);
+}
+
+/* Whether it gains where each launch transforms the weights. */
+static bool has_many_tiles(const ConvSlots *slots) {
+  enum { LEAST_TILES = 48, MOST_WEIGHTS = 256 * 256 };
+  return slots->c * slots->k <= MOST_WEIGHTS && slots->n * tiles_of(slots->out, 2) >= LEAST_TILES;
+}
+
+/* Whether it gains where they are kept: one picture then reads of each as much as of a tap. */
+static bool gains_if_kept(const ConvSlots *slots) {
+  enum { LEAST_TILES = 16, MOST_WEIGHTS = 512 * 512 };
+  return slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 &&
+         tiles_of(slots->out, 2) >= LEAST_TILES;
+}
+
 bool winograd_gains(const ConvSlots *slots) {
-  enum { LEAST_TILES = 48, LEAST_OF_IMAGE = 4, MOST_WEIGHTS = 256 * 256 };
+  enum { LEAST_OF_IMAGE = 4 /* tiles */ };
   if (slots->spatial != 2 || slots->groups != 1 || slots->pieces != 0) return false;
   for (int i = 0; i < 2; i++)
     if (slots->kernel[i] != 3 || slots->stride[i] != 1 || slots->dilation[i] != 1) return false;
   if (slots->c % VECTOR != 0 || slots->k % VECTOR != 0) return false;
-  int64_t tiles = divide_up(slots->out[0], 2) * divide_up(slots->out[1], 2);
   return slots->c >= LEAST_CHANNELS && slots->k >= LEAST_CHANNELS &&
-         slots->c * slots->k <= MOST_WEIGHTS && tiles >= LEAST_OF_IMAGE &&
-         slots->n * tiles >= LEAST_TILES;
+         tiles_of(slots->out, 2) >= LEAST_OF_IMAGE &&
+         (has_many_tiles(slots) || gains_if_kept(slots));
+}
+
+/* Results along each axis of a tile, for one picture. Larger tiles have fewer products, but more transformed
+ * weights, and more of them lies outside of a small plane. */
+static int64_t tile_size(const ConvSlots *slots, const int64_t results[2]) {
+  enum { MOST_WEIGHTS = 128 * 128, LEAST_TILES = 16 };
+  int64_t tiles = tiles_of(results, 4);
+  int64_t four = products_of(4) * tiles, two = products_of(2) * tiles_of(results, 2);
+  bool gains = slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 && tiles >= LEAST_TILES;
+  return gains && 4 * four <= 3 * two ? 4 : 2;
 }
 
 bool kernel_is_winograd(const Kernel *kernel) {
@@ -36,6 +64,8 @@ bool kernel_is_winograd(const Kernel *kernel) {
   if (kernel->operands[0].dtype != DTYPE_F32 || kernel->operands[1].dtype != DTYPE_F32 ||
       kernel_sum_type(kernel) != DTYPE_F32)
     return false;
+  if (!kernel->keeps_weights && gains_if_kept(&kernel->conv) && !has_many_tiles(&kernel->conv))
+    return false;
   return !is_weight || conv_has_last(kernel, 1);
 }
 
@@ -43,10 +73,12 @@ typedef struct WinogradGrid {
   bool is_input, is_weight;
   int64_t sum, result; /* channels summed over, and of the result */
   const int64_t *places,
-      *results; /* extents of the plane that is read through windows, of the other */
+      *results;           /* extents of the plane that is read through windows, of the other */
+  int64_t size, products; /* results along each axis of a tile, places that it reads */
   int64_t tile_rows, tile_columns;
   int64_t rows, blocks; /* rows of tiles at a time, and how many such blocks has an image */
   int64_t images;       /* at a time, where one block is an image */
+  int64_t parts;        /* of the channels of the result, a task each */
   int64_t k_block, c_block, k_blocks, c_blocks; /* conv_weight: channels of a task */
   int64_t tasks, bytes;
   int64_t kept_bytes; /* of the transformed weights */
@@ -81,6 +113,29 @@ static void cut_weights(WinogradGrid *grid, const ConvSlots *conv) {
   grid->tasks = grid->k_blocks * grid->c_blocks;
 }
 
+/* Columns of so many channels in panels, of all instruction sets the most. */
+static int64_t panel_columns(int64_t channels) {
+  static const struct {
+    int64_t lanes, vectors; /* NNC_LANES_f32, NNC_TILE_VECTORS */
+  } sets[] = {{16, 3}, {8, 2}, {4, 2}};
+  int64_t most = 0;
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    int64_t vectors = channels / sets[i].lanes, panels = divide_up(vectors, sets[i].vectors);
+    most = greatest(most, panels * divide_up(vectors, greatest(panels, 1)) * sets[i].lanes);
+  }
+  return most;
+}
+
+/* Divides the channels of the result where an image has few blocks: a task then reads some of the weights, and a
+ * worker still transforms a block once. Weights that are not kept would be made by each worker for each block. */
+static void cut_channels(WinogradGrid *grid, int64_t blocks, bool keeps_weights) {
+  enum { TASKS = 16, LEAST = 32 };
+  grid->parts = 1;
+  if (!keeps_weights && blocks > 1) return;
+  while (blocks * grid->parts * 2 <= TASKS && grid->result % (grid->parts * 2 * LEAST) == 0)
+    grid->parts *= 2;
+}
+
 static WinogradGrid winograd_grid(const Kernel *kernel) {
   const ConvSlots *conv = &kernel->conv;
   WinogradGrid grid = {.is_input = kernel->kind == KERNEL_CONV_INPUT,
@@ -89,24 +144,27 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   grid.result = grid.is_input ? conv->c : conv->k;
   grid.places = grid.is_input ? conv->out : conv->in;
   grid.results = grid.is_input ? conv->in : conv->out;
-  grid.tile_rows = divide_up(grid.results[0], 2);
-  grid.tile_columns = divide_up(grid.results[1], 2);
+  grid.size = grid.is_weight ? 2 : tile_size(conv, grid.results);
+  grid.products = products_of(grid.size);
+  grid.tile_rows = divide_up(grid.results[0], grid.size);
+  grid.tile_columns = divide_up(grid.results[1], grid.size);
   if (grid.is_weight) {
     cut_weights(&grid, conv);
     return grid;
   }
-  enum { TASKS = 8 }; /* at least so many, if there are so many images */
-  int64_t tile_bytes = (int64_t)sizeof(float) * PRODUCTS * grid.sum;
-  cut_rows(&grid, greatest(conv->n / TASKS, 1), tile_bytes);
-  /* Panels are of at most 3 vectors of 16, and rounded up by less than a vector each. */
-  int64_t count = grid.images * grid.rows * grid.tile_columns, width = 3 * VECTOR;
-  int64_t columns = grid.result + grid.result / 2 + 4 * VECTOR;
-  grid.kept_bytes = align_64(PRODUCTS * columns * grid.sum * (int64_t)sizeof(float));
-  int64_t floats = PRODUCTS * count * (grid.sum + VECTOR + width);
-  if (!kernel->keeps_weights) floats += PRODUCTS * columns * grid.sum;
-  floats += 4 * grid.tile_columns * width;
-  grid.bytes = align_64(floats * (int64_t)sizeof(float));
-  grid.tasks = divide_up(conv->n, grid.images) * grid.blocks;
+  enum { TASKS = 8, WIDTH = 3 * VECTOR /* of a panel at most */ };
+  int64_t element = (int64_t)sizeof(float);
+  cut_rows(&grid, greatest(conv->n / TASKS, 1), element * grid.products * grid.sum);
+  int64_t blocks = divide_up(conv->n, grid.images) * grid.blocks;
+  cut_channels(&grid, blocks, kernel->keeps_weights);
+  grid.tasks = blocks * grid.parts;
+  int64_t part = grid.products * panel_columns(grid.result / grid.parts) * grid.sum;
+  grid.kept_bytes = align_64(grid.parts * part * element);
+  int64_t count = grid.images * grid.rows * grid.tile_columns;
+  int64_t floats = grid.products * count * (grid.sum + VECTOR + WIDTH);
+  if (!kernel->keeps_weights) floats += part;
+  floats += grid.size * grid.size * grid.tile_columns * WIDTH;
+  grid.bytes = align_64(floats * element);
   return grid;
 }
 
@@ -139,17 +197,21 @@ static const char *taps_epilogue(Arena *arena, KernelFunction *function) {
 }
 
 /* Statements that transform the weights that are kept, a task a panel, and return, where the worker is told to. */
-static const char *fill_text(Arena *arena, const char *weights, long long column, const char *lie) {
+static const char *fill_text(Arena *arena, long long size, const char *weights, long long column,
+                             const char *lie) {
   return arena_printf(
       arena,
       "if (worker->fills) {\n"
-      "  NNC_TASKS(worker, PANELS, panel)\n"
-      "    nnc_winograd_pack(&(nnc_winograd_weights){\n"
-      "        %s + panel * WIDTH * %lld, %s, nnc_least(WIDTH, K - panel * WIDTH),\n"
-      "        C, WIDTH, packed + panel * ((int64_t)16 * C * WIDTH)});\n"
+      "  NNC_TASKS(worker, PARTS * PANELS, panel) {\n"
+      "    const int64_t of_part = panel %% PANELS * WIDTH, channel = panel / PANELS * PART + "
+      "of_part;\n"
+      "    nnc_winograd_pack_%lld(&(nnc_winograd_weights){\n"
+      "        %s + channel * %lld, %s, nnc_least(WIDTH, PART - of_part), C, WIDTH,\n"
+      "        packed + panel * ((int64_t)PRODUCTS * C * WIDTH)});\n"
+      "  }\n"
       "  return;\n"
       "}\n",
-      weights, column, lie);
+      size, weights, column, lie);
 }
 
 /* How the weights lie, from the result's channel to the next, along the sum, from tap to tap. */
@@ -164,20 +226,26 @@ static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const ch
       arena, "%lld, %lld, %lld, %s", column, (long long)(grid->is_input ? row : channel),
       (long long)(is_last ? conv->c : 1), grid->is_input ? "true" : "false");
   bool is_kept = kernel->keeps_weights;
+  long long size = (long long)grid->size;
   template_add(holes, "PACKED_PLACE", is_kept ? "kept" : "(float *)worker->scratch");
+  template_add(holes, "PACKED_PARTS", is_kept && grid->parts > 1 ? "PARTS][" : "");
+  template_add(holes, "PACKED_AT",
+               is_kept && grid->parts > 1 ? "(part * PANELS + panel)" : "panel");
   template_add(holes, "SOURCE_PLACE",
-               is_kept ? "(float *)worker->scratch" : "packed + (int64_t)PANELS * 16 * C * WIDTH");
-  template_add(holes, "IS_PACKED", is_kept ? "" : "bool is_packed = false;\n");
-  template_add(
-      holes, "PACK",
-      is_kept ? ""
-              : arena_printf(
-                    arena,
-                    "if (!is_packed)\n"
-                    "  nnc_winograd_pack(&(nnc_winograd_weights){%s, %s, K, C, WIDTH, packed});\n"
-                    "is_packed = true;\n",
-                    weights, lie));
-  template_add(holes, "FILL", is_kept ? fill_text(arena, weights, column, lie) : "");
+               is_kept ? "(float *)worker->scratch"
+                       : "packed + (int64_t)PANELS * PRODUCTS * C * WIDTH");
+  template_add(holes, "PACKED_PART",
+               is_kept ? "" : "int64_t packed_part = -1; /* whose weights are transformed */\n");
+  template_add(holes, "PACK",
+               is_kept
+                   ? ""
+                   : arena_printf(arena,
+                                  "if (part != packed_part)\n"
+                                  "  nnc_winograd_pack_%lld(&(nnc_winograd_weights){\n"
+                                  "      %s + part * PART * %lld, %s, PART, C, WIDTH, packed});\n"
+                                  "packed_part = part;\n",
+                                  size, weights, column, lie));
+  template_add(holes, "FILL", is_kept ? fill_text(arena, size, weights, column, lie) : "");
 }
 
 void winograd_write(Code *code, KernelFunction *function) {
@@ -210,6 +278,8 @@ void winograd_write(Code *code, KernelFunction *function) {
   }
   add_weights(&grid, kernel, function->operands[1], &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
+  template_add_integer(&holes, "SIZE", grid.size);
+  template_add_integer(&holes, "PARTS", grid.parts);
   function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
   template_render(code->out, "codegen_templates/winograd.c", &holes);
 }
