@@ -4,6 +4,7 @@
     {"do": "load", "variables": FILE, "kinds": {NAME: KIND}, "inputs": [...], "precision": P, "ways": [...]}
         -> the ways that work, why the others do not, seconds that each took before its first step was over
     {"do": "time", "seconds": S}         -> milliseconds of each way's steps, of some S seconds each
+    {"do": "memory"}                     -> bytes by which each way's step makes the process grow, to its peak
     {"do": "versions"}
 
 A way is `eager` or `compiled` (torch.compile of the loss, with shapes that do not change), with `, last` on weights
@@ -13,6 +14,7 @@ Ways that take more than 1.3 times as long as the fastest are dropped after the 
 
 Usage: python peer.py THREADS, on as many processors as it may use."""
 import contextlib
+import gc
 import math
 import os
 import sys
@@ -63,6 +65,12 @@ def fuse(optimizer):
     return optimizer
 
 
+def resident(key):
+    """VmRSS or VmHWM, in bytes."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key))
+
+
 class Way:
     """A training step."""
 
@@ -91,6 +99,20 @@ class Way:
                 torch.nn.utils.clip_grad_norm_(own.values(), self.peer.twin.clip)
             optimizer.step()
         return loss.item()
+
+    def growth(self):
+        """Bytes, of the least of three steps."""
+        found = []
+        for _ in range(3):
+            for _, own, optimizer in self.parts:
+                optimizer.zero_grad(set_to_none=True)
+            gc.collect()
+            with open("/proc/self/clear_refs", "w") as file:
+                file.write("5")  # the peak is what is held now
+            before = resident("VmRSS")
+            self.step()
+            found.append(resident("VmHWM") - before)
+        return min(found)
 
     def time(self, count):
         found = []
@@ -137,6 +159,9 @@ class Steps:
         best = min(way.ms for way in self.ways)
         self.ways = [way for way in self.ways if way.ms <= SLOWER * best]
         return {"ms": found}
+
+    def memory(self, _):
+        return {"bytes": {way.name: way.growth() for way in self.ways}}
 
     def versions(self, _):
         return {"torch": torch.__version__, "numpy": np.__version__, "threads": torch.get_num_threads()}

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The memory that a training step needs for activations and workspace, here and in today's PyTorch.
+
+    bench/memory.py [MODEL...] [--threads N] [--ways WAY;...] [--build DIR] [--peers DIR] [--folder DIR] [--json FILE]
+
+Models, shapes and PyTorch's ways are those of steps.py. Of both sides counts what a step needs beside parameters, their
+optimizer's state, states of layers and the batch.
+- Here: the program's plan, which is exact: the arena less those, and the workspace of each thread.
+- PyTorch: how far resident memory grows, to its peak, in a step after the first ones, whose gradients were given back.
+  Memory that is freed goes back to the system at once, so nothing that an earlier step left is used unseen.
+The share is ours by the least of PyTorch's ways. The bar, at most .6, is for models whose step has a GFLOP or more.
+
+--folder keeps the executables and what torch.compile made; that of steps.py may be used.
+Status: 0 all bars met, 1 one is missed or could not be measured, 2 wrong usage or nothing to measure with."""
+import argparse
+import json
+import math
+import os
+import signal
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[1:1] = [os.path.join(HERE, "kernels"), os.path.join(HERE, "steps")]
+import sides                # noqa: E402
+import steps                # noqa: E402
+from sizes import SIZES     # noqa: E402
+
+BAR, LEAST_GFLOP = 0.6, 1.0
+GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0", "MALLOC_TOP_PAD_": "0", "GLIBC_TUNABLES": ""}
+ELEMENT = {"u8": 1, "i32": 4, "f32": 4, "f64": 8, "bf16": 2, "f16": 2}
+
+
+def planned(info, threads):
+    """Bytes of our activations and workspace."""
+    batch = sum(ELEMENT[entry["dtype"]] * math.prod(entry["shape"]) for entry in info["inputs"])
+    lasting = info["parameter_bytes"] + info["optimizer_bytes"] + info["state_bytes"]
+    return info["arena_bytes"] - lasting - batch + threads * info["worker_bytes"]
+
+
+def measure(bench, name):
+    ours, peers = bench.load(name)
+    ours["f32"].run(1, 0)  # for its flop
+    finding = {"model": name, "gflop": ours["f32"].gflop, "ours": planned(ours["f32"].info, bench.options.threads),
+               "peers": {}, "failed": {}}
+    for peer, loaded in peers:
+        finding["peers"].update(peer.ask(do="memory")["bytes"])
+        finding["failed"].update(loaded["failed"])
+        peer.close()
+    return finding
+
+
+def share(finding):
+    return finding["ours"] / min(finding["peers"].values())
+
+
+def counts(finding):
+    return "failure" not in finding and finding["gflop"] >= LEAST_GFLOP
+
+
+def is_met(finding):
+    return "failure" not in finding and (not counts(finding) or share(finding) <= BAR)
+
+
+def line(finding):
+    if "failure" in finding:
+        return "%-14s not measured: %s MISSED" % (finding["model"], finding["failure"].replace("\n", " ")[:300])
+    peers = "  ".join("%s %.1f" % (way, size / 1e6) for way, size in finding["peers"].items())
+    return "%-14s %9.2f %9.1f %6.2f %5s  %s%s" % (
+        finding["model"], finding["gflop"], finding["ours"] / 1e6, share(finding), BAR if counts(finding) else "-",
+        peers, "" if is_met(finding) else " MISSED")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--ways", default="; ".join(steps.WAYS), help="of PyTorch, with ; between; default all")
+    parser.add_argument("--build", default=os.path.join(HERE, "../build"))
+    parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"), help="the folder of peers/install.sh")
+    parser.add_argument("--folder", help="where executables are kept")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    unknown = [name for name in options.models if name not in SIZES]
+    if unknown:
+        parser.error("no size for %s; there are %s" % (", ".join(unknown), ", ".join(SIZES)))
+    options.ways = [way.strip() for way in options.ways.split(";")]
+    if set(options.ways) - set(steps.WAYS):
+        parser.error("--ways: of %s" % "; ".join(steps.WAYS))
+    options.models, options.cpus = options.models or list(SIZES), []
+    options.precision, options.jax = "f32", False
+    return options
+
+
+def main():
+    options = parse_options()
+    if not os.path.exists(os.path.join(options.build, "bin/nnc")):
+        sides.stop("no %s/bin/nnc; --build tells where it is" % options.build)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # folders go
+    sides.KEEP_MEMORY = GIVE_BACK
+    findings = []
+    with tempfile.TemporaryDirectory() as folder:
+        options.folder = os.path.abspath(options.folder or folder)
+        os.makedirs(options.folder, exist_ok=True)
+        bench = steps.Bench(options)
+        print("%d threads, f32, a step\n%-14s %9s %9s %6s %5s  PyTorch, MB" % (
+            options.threads, "model", "GFLOP", "nnc MB", "share", "bar"), flush=True)
+        for name in options.models:
+            try:
+                finding = measure(bench, name)
+            except sides.Failure as failure:
+                finding = {"model": name, "failure": str(failure)}
+            findings.append(finding)
+            print(line(finding), flush=True)
+    missed = sum(not is_met(each) for each in findings)
+    print("%d of %d bars missed; torch %s" % (missed, sum(map(counts, findings)), bench.versions.get("torch")))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"versions": bench.versions, "findings": findings}, file, indent=1)
+    return 0 if not missed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
