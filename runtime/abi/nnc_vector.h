@@ -52,6 +52,8 @@
 #define NNC_UNROLL _Pragma("clang loop unroll(full)")
 #define NNC_ROLLED _Pragma("clang loop unroll(disable) interleave(disable)")
 #define NNC_SHORT _Pragma("clang loop unroll(disable) vectorize(disable)") /* of few rounds */
+/* Around a short loop that is to be the vectorized one: clang would gather and scatter instead. */
+#define NNC_AROUND _Pragma("clang loop vectorize(disable)")
 /* A loop over long chains of operations: several at a time, as many as there are registers for. */
 #define NNC_COSTLY                                                                                 \
   NNC_PICK(_Pragma("clang loop interleave_count(4)"), _Pragma("clang loop interleave_count(2)"),   \
@@ -61,6 +63,7 @@
 #define NNC_UNROLL _Pragma("GCC unroll 64")
 #define NNC_ROLLED _Pragma("GCC unroll 1")
 #define NNC_SHORT _Pragma("GCC unroll 1")
+#define NNC_AROUND
 #endif
 
 /* a * b + c, in one rounding where the target has the instruction. */

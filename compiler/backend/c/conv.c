@@ -146,7 +146,8 @@ static void open_position(const ConvWriter *writer, Code *code, int i) {
   const char *axis = arena_printf(code->arena, "i%d", 2 + i - writer->absent);
   bool used = expression_uses_axis(code->arena, writer->kernel, 2 + i - writer->absent);
   if (grid->output_phases[i] == 1) {
-    code_open(code, "for (int64_t g%d = %s; g%d < %s; g%d++)", i, begin, i, end, i);
+    code_open(code, "%sfor (int64_t g%d = %s; g%d < %s; g%d++)", i < 2 ? "NNC_AROUND " : "", i,
+              begin, i, end, i);
     if (used) code_line(code, "const int64_t %s = g%d;", axis, i);
     return;
   }
@@ -154,7 +155,8 @@ static void open_position(const ConvWriter *writer, Code *code, int i) {
   code_line(code, "const int64_t begin_%d = nnc_greatest(%s, shift[%d] < 0);", i, begin, i);
   code_line(code, "const int64_t end_%d = nnc_least(%s, (%lld - shift[%d]) / %lld);", i, end,
             (long long)grid->extent_in[i] + stride - 1, i, stride);
-  code_open(code, "for (int64_t g%d = begin_%d; g%d < end_%d; g%d++)", i, i, i, i, i);
+  code_open(code, "%sfor (int64_t g%d = begin_%d; g%d < end_%d; g%d++)", i < 2 ? "NNC_AROUND " : "",
+            i, i, i, i, i);
   if (used) code_line(code, "const int64_t %s = %lld * g%d + shift[%d];", axis, stride, i, i);
 }
 

@@ -156,11 +156,14 @@ void function_declare_axis(Code *code, const KernelFunction *function, int axis,
 }
 
 const char *function_open_plane(Code *code, int spatial, const int64_t *extent) {
+  enum { LEAST_LINE = 8 }; /* shorter ones are better vectorized across */
   const char *place = "0";
   for (int i = 0; i < spatial; i++) {
     const char *axis = arena_printf(code->arena, "i%d", 2 + i);
     long long length = (long long)extent[i];
-    code_open(code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis, length, axis);
+    bool is_around = i + 1 < spatial && extent[spatial - 1] >= LEAST_LINE;
+    code_open(code, "%sfor (int64_t %s = 0; %s < %lld; %s++)", is_around ? "NNC_AROUND " : "", axis,
+              axis, length, axis);
     place = i == 0 ? axis : arena_printf(code->arena, "(%s) * %lld + %s", place, length, axis);
   }
   return place;
