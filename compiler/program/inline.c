@@ -6,6 +6,9 @@
  * arithmetic with one operand in memory, a mask made of indices. What a template reads stays in
  * memory; movement before it may still be a view.
  *
+ * What the gradients alone need, and is made of forward values alone (the slope of an activation), may be computed with
+ * these. It is where it is smaller than what of them would stay for it.
+ *
  * Joined parts (pad, concat) inside of joined parts would each be looked for by the indices of
  * those around them, the longer the deeper: sums of such are computed once. */
 #include "program/stages.h"
@@ -17,6 +20,7 @@ typedef struct Demand {
   bool needs_memory; /* by a template */
   bool is_convolved; /* by a loop that goes over windows of it */
   bool is_part;      /* of what is joined on the way to a kernel */
+  bool is_late;      /* by what is neither of the forward part nor made of it alone */
   int phase;         /* the latest of a kernel that asks */
 } Demand;
 
@@ -132,8 +136,88 @@ static bool narrows(const Node *node) {
          dtype_size(node->type.dtype) < dtype_size(node->operands[0]->type.dtype);
 }
 
-static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand,
-                          bool joins) {
+/* ---- what the forward part keeps for the gradients ---- */
+
+/* The forward part: what the accumulators (loss, metrics) depend on. */
+static bool *find_forward(const Lowering *lowering) {
+  const Graph *graph = lowering->graph;
+  bool *is_forward = ARENA_ARRAY(lowering->arena, bool, graph->next_id);
+  for (int i = 0; i < graph->outputs.count; i++)
+    if (graph->outputs.items[i].kind == OUTPUT_ACCUMULATOR)
+      is_forward[graph->outputs.items[i].node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; is_forward[node->id] && k < node->operand_count; k++)
+      is_forward[node->operands[k]->id] = true;
+  }
+  return is_forward;
+}
+
+typedef struct Keeps {
+  bool *is_forward, *is_early; /* by node id; early: not forward, but elementwise of what is */
+  bool *is_needed;             /* forward, and read in any case by what is neither */
+} Keeps;
+
+static bool is_early(const Lowering *lowering, const Keeps *keeps, const Node *node) {
+  const Place *place = &lowering->places[node->id];
+  if (keeps->is_forward[node->id] || place->kind != PLACE_GROUP || place->form != FORM_MAP ||
+      node->operand_count == 0)
+    return false;
+  for (int k = 0; k < node->operand_count; k++) {
+    int id = node->operands[k]->id;
+    bool is_known = keeps->is_forward[id] || keeps->is_early[id] || lowering->places[id].is_free ||
+                    lowering->places[id].kind == PLACE_LOAD;
+    if (!is_known) return false;
+  }
+  return true;
+}
+
+static Keeps find_keeps(const Lowering *lowering) {
+  const Graph *graph = lowering->graph;
+  Keeps keeps = {.is_forward = find_forward(lowering),
+                 .is_early = ARENA_ARRAY(lowering->arena, bool, graph->next_id),
+                 .is_needed = ARENA_ARRAY(lowering->arena, bool, graph->next_id)};
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    keeps.is_early[node->id] = is_early(lowering, &keeps, node);
+  }
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    bool is_late = !keeps.is_forward[node->id] && !keeps.is_early[node->id];
+    bool passes_on = is_plain_movement(node) && keeps.is_needed[node->id];
+    for (int k = 0; lowering->live[node->id] && (is_late || passes_on) && k < node->operand_count;
+         k++)
+      keeps.is_needed[node->operands[k]->id] = true;
+  }
+  return keeps;
+}
+
+/* Bytes of forward values that would stay for `node` alone; those it has met are marked in `seen`. */
+static int64_t kept_bytes(const Lowering *lowering, const Keeps *keeps, const Node *node,
+                          bool *seen) {
+  int64_t bytes = 0;
+  for (int k = 0; k < node->operand_count; k++) {
+    const Node *operand = node->operands[k];
+    while (is_plain_movement(operand) && !keeps->is_needed[operand->id])
+      operand = operand->operands[0];
+    const Place *place = &lowering->places[operand->id];
+    if (seen[operand->id] || place->is_free || place->kind == PLACE_LOAD) continue;
+    seen[operand->id] = true;
+    if (keeps->is_early[operand->id]) bytes += kept_bytes(lowering, keeps, operand, seen);
+    else if (!keeps->is_needed[operand->id]) bytes += type_bytes(operand->type);
+  }
+  return bytes;
+}
+
+/* Smaller than what would stay for it until the gradients are there. */
+static bool is_better_kept(const Lowering *lowering, const Keeps *keeps, const Node *node) {
+  if (!keeps->is_early[node->id] || lowering->entry != ENTRY_TRAIN) return false;
+  bool *seen = ARENA_ARRAY(lowering->arena, bool, lowering->graph->next_id);
+  return kept_bytes(lowering, keeps, node, seen) > type_bytes(node->type);
+}
+
+static bool should_inline(const Lowering *lowering, const Keeps *keeps, const Node *node,
+                          const Demand *demand, bool joins) {
   const Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept) return false;
   if (op_info(node->op)->class->stands_alone) return false;
@@ -143,6 +227,7 @@ static bool should_inline(const Lowering *lowering, const Node *node, const Dema
   if (demand->is_part && joins && family_of(node) != FAMILY_MOVEMENT) return false;
   if (prolongs_lives(lowering, node, demand)) return false;
   double elements = (double)shape_elements(node->type.shape);
+  if (demand->is_late && is_better_kept(lowering, keeps, node)) return false;
   if (demand->reads <= elements) return true;
   const OpClass *class = op_info(node->op)->class;
   if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
@@ -154,16 +239,19 @@ static bool is_window_loop(const Node *node, const Place *place) {
   return family_of(node) == FAMILY_CONVOLUTION && place->form == FORM_REDUCE;
 }
 
-static void add_demand(const Lowering *lowering, const Node *node, Demand *demands) {
+static void add_demand(const Lowering *lowering, const Keeps *keeps, const Node *node,
+                       Demand *demands) {
   const Place *place = &lowering->places[node->id];
   double elements = (double)shape_elements(node->type.shape), times = 1;
   bool is_inline = place->kind == PLACE_INLINE;
+  bool is_late = !keeps->is_forward[node->id] && !keeps->is_early[node->id];
   if (is_inline && elements > 0) times = demands[node->id].reads / elements;
   int phase = is_inline ? demands[node->id].phase : lowering->phases[node->id];
   for (int i = 0; i < node->operand_count; i++) {
     Demand *demand = &demands[node->operands[i]->id];
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
     if (phase > demand->phase) demand->phase = phase;
+    if (is_late) demand->is_late = true;
     if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (is_window_loop(node, place) || (is_inline && demands[node->id].is_convolved))
       demand->is_convolved = true;
@@ -176,15 +264,16 @@ void stage_inline(Lowering *lowering) {
   find_free(lowering);
   lowering->wide_uses = count_wide_uses(lowering);
   const bool *joins = find_joins(lowering);
+  const Keeps keeps = find_keeps(lowering);
   Demand *demands = ARENA_ARRAY(lowering->arena, Demand, lowering->graph->next_id);
   for (int i = lowering->graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = lowering->graph->nodes.items[i];
     if (!lowering->live[node->id]) continue;
-    if (should_inline(lowering, node, &demands[node->id], joins[node->id])) {
+    if (should_inline(lowering, &keeps, node, &demands[node->id], joins[node->id])) {
       Place *place = &lowering->places[node->id];
       lowering->groups.items[place->group]->is_merged_away = true;
       place->kind = PLACE_INLINE;
     }
-    add_demand(lowering, node, demands);
+    add_demand(lowering, &keeps, node, demands);
   }
 }

@@ -128,6 +128,11 @@ static void test_attention_of_the_library_is_recognized(void **state) {
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) check_recognized(lines[i]);
 }
 
+#define OWN_SOFTMAX(rule)                                                                          \
+  "def own(s) {\n  e = exp(s - max(s, axis = -1, keep = true))\n"                                  \
+  "  p = e / sum(e, axis = -1, keep = true)\n  return p\n} gradient (dy) { return " rule " }\n"    \
+  "y = own((x @ w) @ transpose(x, [0, 2, 1])) @ x"
+
 static void test_attention_by_hand_is_recognized(void **state) {
   (void)state;
   static const char *const lines[] = {
@@ -139,6 +144,7 @@ static void test_attention_by_hand_is_recognized(void **state) {
       "later = arange(5) > arange(5)[:, none]\n"
       "y = softmax(where(later, -inf, (x @ w) @ transpose(x, [0, 2, 1]) * 0.5)) @ x",
       "y = masked_softmax(where(bias > 0, -inf, (x @ w) @ transpose(x, [0, 2, 1]))) @ x",
+      OWN_SOFTMAX("p * (dy - sum(p * dy, axis = -1, keep = true))"),
   };
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) check_recognized(lines[i]);
 }
@@ -155,6 +161,11 @@ static void test_other_things_stay(void **state) {
       "y = softmax(((x @ w) @ transpose(x, [0, 2, 1]) + bias) * 2) @ x",
       "y = softmax(where(bias > 0, (x @ w) @ transpose(x, [0, 2, 1]), -inf)) @ x",
       "y = softmax(x[:, :, :5] @ w[:5, :5]) @ x",
+      /* a program that states another gradient means it */
+      OWN_SOFTMAX("2 * p * (dy - sum(p * dy, axis = -1, keep = true))"),
+      OWN_SOFTMAX("dy * p"),
+      OWN_SOFTMAX("(dy - sum(dy * p, axis = -2, keep = true)) * p"),
+      OWN_SOFTMAX("(dy - sum(dy * e, axis = -1, keep = true)) * p"),
   };
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     Arena *arena = arena_create();

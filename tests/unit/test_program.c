@@ -199,6 +199,32 @@ static void test_a_perceptron_needs_few_launches(void **state) {
   arena_destroy(arena);
 }
 
+/* Of gelu, silu and gelu by tanh the gradients need two values a place, the result for the next layer and the slope; of
+ * relu, relu6 and softmax the result alone, which they share with the next layer. What feeds the activation is not
+ * kept, nor are masks or exponentials: 3 * 2 + 3 at the loss, and the gradient of the loss. */
+static void test_gradients_need_little_of_activations(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Program *program = make_program(arena, network_module(arena, "slopes", 1), 1);
+  const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
+  int loss_step = -1;
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->kind == STEP_LAUNCH && strcmp(step->path, "loss") == 0) loss_step = i;
+  }
+  assert_true(loss_step > 0);
+  int64_t bytes = 0, place_bytes = 16 * 48 * (int64_t)sizeof(float);
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->kind != BUFFER_ACTIVATION || buffer->entry != ENTRY_TRAIN || buffer->view_of >= 0 ||
+        buffer->alias_of >= 0)
+      continue;
+    if (buffer->first_step < loss_step && buffer->last_step > loss_step) bytes += buffer->bytes;
+  }
+  assert_true(bytes <= 10 * place_bytes + place_bytes / 2);
+  arena_destroy(arena);
+}
+
 /* Examples go through in blocks as far as nothing couples them; what only a block sees is no part
  * of the arena. */
 static void test_examples_go_through_in_blocks(void **state) {
@@ -681,6 +707,7 @@ int main(void) {
       cmocka_unit_test(test_readers_of_the_old_value_come_first),
       cmocka_unit_test(test_one_value_goes_to_several_places),
       cmocka_unit_test(test_large_reductions_have_many_tasks),
+      cmocka_unit_test(test_gradients_need_little_of_activations),
       cmocka_unit_test(test_examples_go_through_in_blocks),
       cmocka_unit_test(test_joined_parts_in_joined_parts_are_stored),
       cmocka_unit_test(test_a_perceptron_needs_few_launches),

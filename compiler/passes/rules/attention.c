@@ -24,6 +24,7 @@ typedef struct Match {
   int batches; /* axes of the scores before those of queries and keys */
   Shape scores;
   const Node *first, *second; /* the contractions: of q and k, of the weights and v */
+  const Node *own_gradient;   /* that softmax states for the weights; or NULL */
   const Node *mask;
   bool mask_is_inverse; /* it says what is not seen */
   bool is_guarded;      /* a query may see nothing */
@@ -37,7 +38,10 @@ static const Node *skip_casts(const Node *node) {
   return node;
 }
 
+/* So often by others than the gradient that is stated for the weights. */
 static bool is_used(const Match *match, const Node *node, int times) {
+  for (int i = 0; match->own_gradient && i < match->own_gradient->operand_count; i++)
+    times += match->own_gradient->operands[i] == node;
   return match->uses[node->id] == times;
 }
 
@@ -94,11 +98,51 @@ static const Node *skip_guard(const Node *node, double value, double instead, bo
   return x;
 }
 
+/* `node`, of the rule of `own`, is its argument `value`; NULL: the gradient of the result. */
+static bool is_argument(const Node *own, const Node *node, const Node *value) {
+  node = skip_casts(node);
+  if (op_info(node->op)->class->leaf != LEAF_ARGUMENT) return false;
+  int64_t index = node_int(node, ATTR_INDEX);
+  return value ? index > 0 && skip_casts(own->operands[index]) == value : index == 0;
+}
+
+/* product of the gradient dy of the result and of the weights */
+static bool is_received(const Node *own, const Node *node, const Node *weights) {
+  if (node->op != OP_MUL) return false;
+  for (int i = 0; i < 2; i++)
+    if (is_argument(own, node->operands[i], NULL) &&
+        is_argument(own, node->operands[1 - i], weights))
+      return true;
+  return false;
+}
+
+/* The gradient that `own` states for `weights` is that of a softmax, (dy - sum(dy p)) p, and so the one
+ * that the operator has; a def of the program's may state another. */
+static bool states_softmax(const Match *match, const Node *own, const Node *weights) {
+  if (own->rule->outputs.count != 1) return false;
+  const Node *product = skip_casts(own->rule->outputs.items[0].node);
+  for (int i = 0; product->op == OP_MUL && i < 2; i++) {
+    const Node *difference = skip_casts(product->operands[i]);
+    if (difference->op != OP_SUB || !is_argument(own, product->operands[1 - i], weights)) continue;
+    const Node *sum = difference->operands[1];
+    while (sum->op == OP_BROADCAST || sum->op == OP_RESHAPE) sum = sum->operands[0];
+    return is_argument(own, difference->operands[0], NULL) &&
+           reduces_rows(match, sum, OP_REDUCE_SUM) && is_received(own, sum->operands[0], weights);
+  }
+  return false;
+}
+
 /* The scores of which `weights` are the softmax, or NULL. */
 static const Node *match_softmax(Match *match, const Node *weights) {
   bool sum_is_guarded, top_is_guarded;
   weights = skip_casts(weights);
-  if (weights->op != OP_DIV || !is_used(match, weights, 1)) return NULL;
+  if (weights->op == OP_OWN_GRADIENT) {
+    const Node *own = weights;
+    weights = skip_casts(own->operands[0]);
+    if (!is_used(match, own, 1) || !states_softmax(match, own, weights)) return NULL;
+    match->own_gradient = own;
+  }
+  if (weights->op != OP_DIV || !is_used(match, weights, match->own_gradient ? 0 : 1)) return NULL;
   const Node *exponentials = weights->operands[0];
   const Node *sum = row_number(match, weights->operands[1]);
   if (!sum || exponentials->op != OP_EXP || !is_used(match, exponentials, 2)) return NULL;
