@@ -98,27 +98,56 @@ static int wait_for(pid_t child) {
   return exit_status(status);
 }
 
-int process_read(Arena *arena, const Arguments *arguments, Text *output) {
+/* A program whose output is read. */
+typedef struct Reading {
+  pid_t child;
+  int failure, end; /* a number of errno; where its output is read, unless it failed */
+} Reading;
+
+static Reading start_reading(Arena *arena, const Arguments *arguments) {
+  Reading reading = {0};
   posix_spawn_file_actions_t actions;
   int ends[2];
-  if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
+  reading.failure = posix_spawn_file_actions_init(&actions);
+  if (reading.failure) return reading;
   if (pipe2(ends, O_CLOEXEC) < 0) {
+    reading.failure = errno;
     posix_spawn_file_actions_destroy(&actions);
-    return -1;
+    return reading;
   }
-  pid_t child;
-  int failure = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  if (!failure)
-    failure = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  if (!failure)
-    failure = posix_spawnp(&child, arguments->items[0], &actions, NULL,
-                           argument_vector(arena, arguments), environ);
+  reading.failure = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (!reading.failure)
+    reading.failure =
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (!reading.failure)
+    reading.failure = posix_spawnp(&reading.child, arguments->items[0], &actions, NULL,
+                                   argument_vector(arena, arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  if (!failure) (void)file_read_rest(ends[0], output, SIZE_MAX); /* what was read counts */
-  close(ends[0]);
-  errno = failure;
-  return failure ? -1 : wait_for(child);
+  reading.end = ends[0];
+  if (reading.failure) close(ends[0]);
+  return reading;
+}
+
+static int end_reading(const Reading *reading, Text *output) {
+  if (reading->failure == 0) {
+    (void)file_read_rest(reading->end, output, SIZE_MAX); /* what was read counts */
+    close(reading->end);
+  }
+  errno = reading->failure;
+  return reading->failure ? -1 : wait_for(reading->child);
+}
+
+int process_read(Arena *arena, const Arguments *arguments, Text *output) {
+  Reading reading = start_reading(arena, arguments);
+  return end_reading(&reading, output);
+}
+
+void process_read_all(Arena *arena, int count, const Arguments *arguments, Text *outputs,
+                      int *statuses) {
+  Reading *readings = ARENA_ARRAY(arena, Reading, count + 1);
+  for (int i = 0; i < count; i++) readings[i] = start_reading(arena, &arguments[i]);
+  for (int i = 0; i < count; i++) statuses[i] = end_reading(&readings[i], &outputs[i]);
 }
 
 /* ---- several ---- */

@@ -23,6 +23,9 @@ const char *process_command_line(Arena *arena, const Arguments *arguments);
 /* The exit status; -1 with errno when it could not be started. Standard output is read into
  * `output`, standard error is thrown away. */
 int process_read(Arena *arena, const Arguments *arguments, Text *output);
+/* The same of several side by side, which may print some thousand bytes each. */
+void process_read_all(Arena *arena, int count, const Arguments *arguments, Text *outputs,
+                      int *statuses);
 
 /* A program to run. */
 typedef struct Job {

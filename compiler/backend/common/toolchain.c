@@ -86,35 +86,53 @@ void toolchain_add_identity(Arena *arena, Sha256 *hash, const Toolchain *toolcha
 
 const char *const library_names[LIBRARY_COUNT] = {"jpeg", "png", "z"};
 
-/* The first line that it prints when called with `option`; NULL when it does not run. */
-static const char *ask(Arena *arena, const char *cc, const char *option) {
-  Arguments arguments = {0};
-  Text output = {0};
-  process_add(arena, &arguments, cc, option, NULL);
-  int status = process_read(arena, &arguments, &output);
-  const char *line = NULL;
-  if (status == 0 && output.data != NULL)
-    line = arena_strndup(arena, output.data, strcspn(output.data, "\n"));
-  text_free(&output);
-  return line;
+/* What it is asked: for its version, and where a program or file lies. */
+enum {
+  ASK_VERSION,
+  ASK_LINKER,
+  ASK_STATIC_PIE,
+  ASK_LIBRARY,
+  ASK_COUNT = ASK_LIBRARY + LIBRARY_COUNT
+};
+
+static const char *question(Arena *arena, int which) {
+  switch (which) {
+  case ASK_VERSION: return "--version";
+  case ASK_LINKER: return "-print-prog-name=ld";
+  case ASK_STATIC_PIE: return "-print-file-name=rcrt1.o";
+  default:
+    return arena_printf(arena, "-print-file-name=lib%s.a", library_names[which - ASK_LIBRARY]);
+  }
 }
 
 /* "" for a name that is not found. */
-static const char *ask_path(Arena *arena, const char *cc, const char *option) {
-  const char *line = ask(arena, cc, option);
+static const char *answered_path(Arena *arena, const char *line) {
   const char *path = line ? find_program(arena, line) : NULL;
   if (path != NULL) return path;
   return line != NULL && line[0] == '/' && access(line, R_OK) == 0 ? line : "";
 }
 
+/* All at once, since a compiler takes longer to start than to answer. Of an answer its first line counts;
+ * NULL: it does not run. */
 static bool ask_all(Arena *arena, Toolchain *toolchain) {
-  toolchain->version = ask(arena, toolchain->cc, "--version");
+  Arguments questions[ASK_COUNT] = {0};
+  Text outputs[ASK_COUNT] = {0};
+  int statuses[ASK_COUNT];
+  const char *lines[ASK_COUNT] = {0};
+  for (int i = 0; i < ASK_COUNT; i++)
+    process_add(arena, &questions[i], toolchain->cc, question(arena, i), NULL);
+  process_read_all(arena, ASK_COUNT, questions, outputs, statuses);
+  for (int i = 0; i < ASK_COUNT; i++) {
+    if (statuses[i] == 0 && outputs[i].data != NULL)
+      lines[i] = arena_strndup(arena, outputs[i].data, strcspn(outputs[i].data, "\n"));
+    text_free(&outputs[i]);
+  }
+  toolchain->version = lines[ASK_VERSION];
   if (toolchain->version == NULL) return false;
-  toolchain->linker = ask_path(arena, toolchain->cc, "-print-prog-name=ld");
-  toolchain->static_pie = ask_path(arena, toolchain->cc, "-print-file-name=rcrt1.o");
+  toolchain->linker = answered_path(arena, lines[ASK_LINKER]);
+  toolchain->static_pie = answered_path(arena, lines[ASK_STATIC_PIE]);
   for (int i = 0; i < LIBRARY_COUNT; i++)
-    toolchain->libraries[i] = ask_path(
-        arena, toolchain->cc, arena_printf(arena, "-print-file-name=lib%s.a", library_names[i]));
+    toolchain->libraries[i] = answered_path(arena, lines[ASK_LIBRARY + i]);
   return true;
 }
 
