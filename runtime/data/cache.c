@@ -22,7 +22,7 @@
 enum { FIRST_ITEMS = NNC_BUFFER(1024, 2) };
 
 /* The beginning of a cache's file. Another version is of what decodes, scales or notes otherwise. */
-static const char title[32] = "nnc cache, version 2\n";
+static const char title[32] = "nnc cache, version 3\n";
 
 typedef struct Record {
   DataCacheItem item;

@@ -50,6 +50,15 @@ static int read_head(PictureFile *file) {
 
 /* --- pixels ----------------------------------------------------------------------------------- */
 
+/* Grey as a JPEG file and color_jitter have it (ITU-R BT.601), in place; libpng would weigh light instead of values, so that
+ * a picture had other greys as PNG than as JPEG. */
+static void make_grey(unsigned char *bytes, int64_t pixels) {
+  for (int64_t i = 0; i < pixels; i++) {
+    const unsigned char *rgb = bytes + 3 * i;
+    bytes[i] = (unsigned char)((19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 32768) >> 16);
+  }
+}
+
 static int decode(const PictureFile *file, int divisor, const PicturePart *wanted,
                   DataScratch *scratch, Picture *picture, PicturePart *part) {
   (void)divisor, (void)wanted;
@@ -58,7 +67,8 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   if (!png_image_begin_read_from_memory(&image, file->bytes, file->size))
     return data_picture_fail(file, image.message);
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are finer steps, not other light */
-  image.format = picture->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  bool becomes_grey = picture->channels == 1 && (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
+  image.format = picture->channels == 1 && !becomes_grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   unsigned char *bytes = data_scratch_take(scratch, DATA_BUFFER_DECODED, PNG_IMAGE_SIZE(image));
   if (!bytes) {
     png_image_free(&image);
@@ -67,6 +77,7 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   if (!png_image_finish_read(&image, &black, bytes, 0, NULL))
     return data_picture_fail(file, image.message);
   if (!has_end(file)) return data_picture_fail(file, "its end is missing");
+  if (becomes_grey) make_grey(bytes, (int64_t)image.height * image.width);
   picture->pixel = picture->channels;
   picture->height = image.height;
   picture->width = image.width;

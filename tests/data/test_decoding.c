@@ -307,6 +307,42 @@ static void test_turned_pictures(void **state) {
   }
 }
 
+/* A PNG file of colours or of a palette, read as grey: .299 red + .587 green + .114 blue, as a JPEG file's is; grey stays. */
+static void test_greys_of_png_files(void **state) {
+  (void)state;
+  enum { SIDE = 16 };
+  static const double shares[] = {.299, .587, .114};
+  static unsigned char png[8192], palette[256 * 3], places[SIDE * SIDE];
+  unsigned char *pixels = draw(SIDE, SIDE, 3, 255);
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    places[i] = (unsigned char)i;
+    for (int c = 0; i % 5 == 0 && c < 3; c++) pixels[3 * i + c] = (i / 5 % 4 == c) * 255;
+    for (int c = 0; i % 7 == 0 && c < 3; c++) pixels[3 * i + c] = (unsigned char)i;
+  }
+  memcpy(palette, pixels, sizeof palette);
+  for (int by_palette = 0; by_palette < 2; by_palette++) {
+    png_alloc_size_t size = sizeof png;
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = SIDE,
+                       .height = SIDE,
+                       .format = by_palette ? PNG_FORMAT_RGB_COLORMAP : PNG_FORMAT_RGB,
+                       .colormap_entries = by_palette ? 256 : 0};
+    assert_true(png_image_write_to_memory(&image, png, &size, 0, by_palette ? places : pixels, 0,
+                                          by_palette ? palette : NULL));
+    Seen seen;
+    look(&seen, png, size);
+    unsigned char *greys = whole_planes(&seen, 1);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+      double wanted = 0;
+      for (int c = 0; c < 3; c++) wanted += shares[c] * pixels[3 * i + c];
+      assert_true(fabs(greys[i] - wanted) <= .51);
+      if (i % 7 == 0) assert_int_equal(greys[i], i);
+    }
+    free(greys);
+  }
+  free(pixels);
+}
+
 /* Blocks that are no Exif, or cut off, are no note. */
 static void test_notes_that_are_none(void **state) {
   (void)state;
@@ -482,6 +518,7 @@ int main(void) {
       cmocka_unit_test(test_pictures_for_printing),
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_turned_pictures),
+      cmocka_unit_test(test_greys_of_png_files),
       cmocka_unit_test(test_notes_that_are_none),
       cmocka_unit_test(test_damaged_jpeg_files),
       cmocka_unit_test(test_damaged_png_files),
