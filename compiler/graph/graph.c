@@ -160,6 +160,19 @@ bool *graph_live_nodes(Arena *arena, const Graph *graph) {
   return live;
 }
 
+bool *graph_forward_nodes(Arena *arena, const Graph *graph) {
+  bool *is_forward = ARENA_ARRAY(arena, bool, graph->next_id);
+  for (int i = 0; i < graph->outputs.count; i++)
+    if (graph->outputs.items[i].kind == OUTPUT_ACCUMULATOR)
+      is_forward[graph->outputs.items[i].node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; is_forward[node->id] && k < node->operand_count; k++)
+      is_forward[node->operands[k]->id] = true;
+  }
+  return is_forward;
+}
+
 int *graph_use_counts(Arena *arena, const Graph *graph) {
   const bool *live = graph_live_nodes(arena, graph);
   int *uses = ARENA_ARRAY(arena, int, graph->next_id);

@@ -77,13 +77,8 @@ static int64_t base_bytes(const Recompute *r, int i) {
 /* ---- what is forward, and how long its values live ------------------------------------------ */
 
 static void find_forward(Recompute *r) {
-  for (int i = 0; i < r->graph->outputs.count; i++) {
-    const Output *output = &r->graph->outputs.items[i];
-    if (output->kind == OUTPUT_ACCUMULATOR) r->is_forward[r->position[output->node->id]] = true;
-  }
-  for (int i = r->count - 1; i >= 0; i--)
-    for (int k = 0; r->is_forward[i] && k < node_at(r, i)->operand_count; k++)
-      r->is_forward[operand_at(r, i, k)] = true;
+  const bool *is_forward = graph_forward_nodes(r->arena, r->graph);
+  for (int i = 0; i < r->count; i++) r->is_forward[i] = is_forward[node_at(r, i)->id];
 }
 
 static void find_uses(Recompute *r) {

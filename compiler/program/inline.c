@@ -138,21 +138,6 @@ static bool narrows(const Node *node) {
 
 /* ---- what the forward part keeps for the gradients ---- */
 
-/* The forward part: what the accumulators (loss, metrics) depend on. */
-static bool *find_forward(const Lowering *lowering) {
-  const Graph *graph = lowering->graph;
-  bool *is_forward = ARENA_ARRAY(lowering->arena, bool, graph->next_id);
-  for (int i = 0; i < graph->outputs.count; i++)
-    if (graph->outputs.items[i].kind == OUTPUT_ACCUMULATOR)
-      is_forward[graph->outputs.items[i].node->id] = true;
-  for (int i = graph->nodes.count - 1; i >= 0; i--) {
-    const Node *node = graph->nodes.items[i];
-    for (int k = 0; is_forward[node->id] && k < node->operand_count; k++)
-      is_forward[node->operands[k]->id] = true;
-  }
-  return is_forward;
-}
-
 typedef struct Keeps {
   bool *is_forward, *is_early; /* by node id; early: not forward, but elementwise of what is */
   bool *is_needed;             /* forward, and read in any case by what is neither */
@@ -172,9 +157,13 @@ static bool is_early(const Lowering *lowering, const Keeps *keeps, const Node *n
   return true;
 }
 
+static bool is_late(const Keeps *keeps, const Node *node) {
+  return !keeps->is_forward[node->id] && !keeps->is_early[node->id];
+}
+
 static Keeps find_keeps(const Lowering *lowering) {
   const Graph *graph = lowering->graph;
-  Keeps keeps = {.is_forward = find_forward(lowering),
+  Keeps keeps = {.is_forward = graph_forward_nodes(lowering->arena, graph),
                  .is_early = ARENA_ARRAY(lowering->arena, bool, graph->next_id),
                  .is_needed = ARENA_ARRAY(lowering->arena, bool, graph->next_id)};
   for (int i = 0; i < graph->nodes.count; i++) {
@@ -183,10 +172,9 @@ static Keeps find_keeps(const Lowering *lowering) {
   }
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
-    bool is_late = !keeps.is_forward[node->id] && !keeps.is_early[node->id];
     bool passes_on = is_plain_movement(node) && keeps.is_needed[node->id];
-    for (int k = 0; lowering->live[node->id] && (is_late || passes_on) && k < node->operand_count;
-         k++)
+    bool reads = lowering->live[node->id] && (is_late(&keeps, node) || passes_on);
+    for (int k = 0; reads && k < node->operand_count; k++)
       keeps.is_needed[node->operands[k]->id] = true;
   }
   return keeps;
@@ -244,14 +232,13 @@ static void add_demand(const Lowering *lowering, const Keeps *keeps, const Node 
   const Place *place = &lowering->places[node->id];
   double elements = (double)shape_elements(node->type.shape), times = 1;
   bool is_inline = place->kind == PLACE_INLINE;
-  bool is_late = !keeps->is_forward[node->id] && !keeps->is_early[node->id];
   if (is_inline && elements > 0) times = demands[node->id].reads / elements;
   int phase = is_inline ? demands[node->id].phase : lowering->phases[node->id];
   for (int i = 0; i < node->operand_count; i++) {
     Demand *demand = &demands[node->operands[i]->id];
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
     if (phase > demand->phase) demand->phase = phase;
-    if (is_late) demand->is_late = true;
+    if (is_late(keeps, node)) demand->is_late = true;
     if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (is_window_loop(node, place) || (is_inline && demands[node->id].is_convolved))
       demand->is_convolved = true;
