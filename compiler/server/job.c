@@ -10,15 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/sanitizer.h"
+
 enum { MOST_SECONDS = 20, PIECE = 65536 };
 
-#ifdef __has_feature
-#define HAS_SANITIZER __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_SANITIZER 1
-#else
-#define HAS_SANITIZER 0
-#endif
 /* The sanitizer reserves terabytes of addresses. */
 static const rlim_t most_memory = HAS_SANITIZER ? RLIM_INFINITY : (rlim_t)4 << 30;
 

@@ -25,15 +25,8 @@
 #include <sys/mman.h>
 
 #include "support/panic.h"
+#include "support/sanitizer.h"
 #include "support/vec.h"
-
-#ifdef __has_feature
-#define HAS_SANITIZER __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_SANITIZER 1
-#else
-#define HAS_SANITIZER 0
-#endif
 
 enum {
   FIRST_CHUNK = 16 << 10,
