@@ -44,6 +44,11 @@ int data_picture_look(const DataContext *context, const char *name, const unsign
 int data_picture_decode(const PictureFile *file, int divisor, DataScratch *scratch,
                         Picture *picture, PicturePart *part);
 
+/* The grey of red, green and blue in 65536ths (ITU-R BT.601), in whole numbers: a sum of them is the same in any order. */
+static inline int64_t data_picture_grey(const unsigned char *pixel) {
+  return 19595 * pixel[0] + 38470 * pixel[1] + 7471 * pixel[2];
+}
+
 /* Messages, for the formats. */
 int data_picture_fail(const PictureFile *file, const char *reason);
 int data_picture_check_size(const PictureFile *file, int64_t height, int64_t width);

@@ -5,13 +5,10 @@
 
 #include <math.h>
 
+#include "data/picture.h"
+
 static unsigned char to_byte(double value) {
   return value <= 0 ? 0 : value >= 255 ? 255 : (unsigned char)(value + 0.5);
-}
-
-/* In 65536ths, whole numbers: a sum of them is the same in any order. */
-static int64_t grey_of(const unsigned char *pixel) {
-  return 19595 * pixel[0] + 38470 * pixel[1] + 7471 * pixel[2];
 }
 
 /* Every channel by a table: factor * value + rest. */
@@ -27,12 +24,12 @@ static void change_values(const Picture *picture, unsigned char *bytes, double f
 static double mean_grey(const Picture *picture, const unsigned char *bytes) {
   int64_t pixels = picture->height * picture->width, sum = 0;
   for (int64_t i = 0; i < pixels; i++, bytes += picture->pixel)
-    sum += picture->channels == 1 ? 65536 * (int64_t)bytes[0] : grey_of(bytes);
+    sum += picture->channels == 1 ? 65536 * (int64_t)bytes[0] : data_picture_grey(bytes);
   return (double)sum / 65536 / (double)pixels;
 }
 
 static void saturate(unsigned char *pixel, double factor) {
-  double grey = (double)grey_of(pixel) / 65536;
+  double grey = (double)data_picture_grey(pixel) / 65536;
   for (int c = 0; c < 3; c++) pixel[c] = to_byte(factor * pixel[c] + (1 - factor) * grey);
 }
 

@@ -54,8 +54,7 @@ static int read_head(PictureFile *file) {
  * a picture had other greys as PNG than as JPEG. */
 static void make_grey(unsigned char *bytes, int64_t pixels) {
   for (int64_t i = 0; i < pixels; i++) {
-    const unsigned char *rgb = bytes + 3 * i;
-    bytes[i] = (unsigned char)((19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 32768) >> 16);
+    bytes[i] = (unsigned char)((data_picture_grey(bytes + 3 * i) + 32768) >> 16);
   }
 }
 
