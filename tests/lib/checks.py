@@ -25,8 +25,21 @@ def expect(name, status, pattern, *words):
     return check(name, child.returncode == status and re.search(pattern, text), f"{child.returncode}: {text}")
 
 
+def answer(*words):
+    """The status, what it printed, and its messages."""
+    done = run(*words)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
 def write(name, content):
     pathlib.Path(name).write_bytes(content)
+
+
+def compiled(nnc, name, text):
+    """Whether the text compiles, as `name`; that is a check, too."""
+    write(f"{name}.net", text.encode())
+    status, _, message = answer(nnc, f"{name}.net", "--cflags=-O1", "-o", name)
+    return check(f"{name}.net compiles", status == 0, message)
 
 
 def refused(nnc, top, line, pattern):

@@ -6,23 +6,15 @@ import io, json, os, pathlib, random, re, signal, struct, subprocess, sys, tarfi
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import checks, files  # noqa: E402
-from checks import check, summary, write  # noqa: E402
+from checks import answer as run, check, summary, write  # noqa: E402
 
 build = pathlib.Path(sys.argv[1]).resolve()
 os.chdir(sys.argv[2])
 draw = random.Random(21)
 
 
-def run(*words):
-    done = checks.run(*words)
-    return done.returncode, done.stdout, done.stderr.strip()
-
-
 def compile(name, text):
-    write(f"{name}.net", text.encode())
-    status, _, message = run(build / "bin/nnc", f"{name}.net", "--cflags=-O1", "-o", name)
-    check(f"{name}.net compiles", status == 0, message)
-    return status == 0
+    return checks.compiled(build / "bin/nnc", name, text)
 
 
 # ---- where the pixels of a picture went ----
