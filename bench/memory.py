@@ -12,7 +12,6 @@ The share is ours by the least of PyTorch's ways. The bar, at most .6, is for mo
 
 --folder keeps the executables and what torch.compile made; that of steps.py may be used.
 Status: 0 all bars met, 1 one is missed or could not be measured, 2 wrong usage or nothing to measure with."""
-import argparse
 import json
 import math
 import os
@@ -27,6 +26,7 @@ import steps                # noqa: E402
 from sizes import SIZES     # noqa: E402
 
 BAR, LEAST_GFLOP = 0.6, 1.0
+PAGE = 4096  # resident memory is counted in these: a small step may not grow at all
 GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0", "MALLOC_TOP_PAD_": "0", "GLIBC_TUNABLES": ""}
 ELEMENT = {"u8": 1, "i32": 4, "f32": 4, "f64": 8, "bf16": 2, "f16": 2}
 
@@ -51,7 +51,7 @@ def measure(bench, name):
 
 
 def share(finding):
-    return finding["ours"] / min(finding["peers"].values())
+    return finding["ours"] / max(PAGE, min(finding["peers"].values()))
 
 
 def counts(finding):
@@ -72,21 +72,7 @@ def line(finding):
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", metavar="MODEL")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--ways", default="; ".join(steps.WAYS), help="of PyTorch, with ; between; default all")
-    parser.add_argument("--build", default=os.path.join(HERE, "../build"))
-    parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"), help="the folder of peers/install.sh")
-    parser.add_argument("--folder", help="where executables are kept")
-    parser.add_argument("--json", metavar="FILE")
-    options = parser.parse_args()
-    unknown = [name for name in options.models if name not in SIZES]
-    if unknown:
-        parser.error("no size for %s; there are %s" % (", ".join(unknown), ", ".join(SIZES)))
-    options.ways = [way.strip() for way in options.ways.split(";")]
-    if set(options.ways) - set(steps.WAYS):
-        parser.error("--ways: of %s" % "; ".join(steps.WAYS))
+    options = steps.parse_shared(steps.shared_options(__doc__))
     options.models, options.cpus = options.models or list(SIZES), []
     options.precision, options.jax = "f32", False
     return options

@@ -237,28 +237,39 @@ def plot(findings, path):
                      stem)
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def shared_options(description):
+    """A parser of what memory.py takes as well."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--cpus", help="processors to use, the first so many for so many threads; default all allowed")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each side in a round")
-    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
-    parser.add_argument("--ways", help="of PyTorch, with ; between; default %s" % "; ".join(WAYS))
-    parser.add_argument("--no-jax", dest="jax", action="store_false")
+    parser.add_argument("--ways", default="; ".join(WAYS), help="of PyTorch, with ; between; default %(default)s")
     parser.add_argument("--build", default=os.path.join(HERE, "../build"))
     parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"), help="the folder of install.sh")
     parser.add_argument("--folder", help="where executables are kept")
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--plot", metavar="FILE")
+    return parser
+
+
+def parse_shared(parser):
     options = parser.parse_args()
     unknown = [name for name in options.models if name not in SIZES]
     if unknown:
         parser.error("no size for %s; there are %s" % (", ".join(unknown), ", ".join(SIZES)))
-    options.ways = [way.strip() for way in options.ways.split(";")] if options.ways else WAYS
+    options.ways = [way.strip() for way in options.ways.split(";")]
     if set(options.ways) - set(WAYS):
         parser.error("--ways: of %s" % "; ".join(WAYS))
+    return options
+
+
+def parse_options():
+    parser = shared_options(__doc__)
+    parser.add_argument("--cpus", help="processors to use, the first so many for so many threads; default all allowed")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each side in a round")
+    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--no-jax", dest="jax", action="store_false")
+    parser.add_argument("--plot", metavar="FILE")
+    options = parse_shared(parser)
     options.models = options.models or (list(TILED) if options.precision == "bf16" else list(SIZES))
     options.cpus = [int(cpu) for cpu in options.cpus.split(",")] if options.cpus else []
     return options
