@@ -1,4 +1,4 @@
-/* Stage `with(field, value = 0)`: the line's first field is masks of the pictures of another line's first field. Behind
+/* Stage `with(field, value = 0)`: the line's first field is masks of the pictures of another line's first field. After
  * it the compiler has put the stages of that line (elaborate/sections/data_with.c), which draw alike; here it says that
  * values are not mixed, and that each mask has the size of its picture. */
 #include "data/call.h"

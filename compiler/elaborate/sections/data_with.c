@@ -116,7 +116,7 @@ static DataCall copy_call(Elaborator *e, const DataCall *call, const DataCall *w
   return copy;
 }
 
-/* The calls of the line with those of the other behind `with`. */
+/* The calls of the line with those of the other after `with`. */
 static void expand(Elaborator *e, DataPipeline *pipeline, const DataPipeline *other) {
   DataCall *calls = ARENA_ARRAY(e->arena, DataCall, pipeline->call_count + other->call_count + 1);
   int count = 0;
