@@ -1,5 +1,4 @@
 /* Programs: lowering, fusion and memory plans, judged by the interpreter. */
-#include "backend/c/tiles.h"
 #include "networks.h"
 #include "random_graph.h"
 #include "run_program.h"
