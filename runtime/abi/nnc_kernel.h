@@ -19,6 +19,7 @@
 #include "nnc_ops.h"
 #include "nnc_pack_half.h"
 #include "nnc_parallel.h"
+#include "nnc_pool.h"
 #include "nnc_random.h"
 #include "nnc_sort.h"
 #include "nnc_stream.h"

@@ -229,10 +229,12 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   function_declare_axis(&code, writer->function, 0, "row + r");
   code_open(&code, "for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, writer->function, 1, "channel + c");
+  code_line(&code, "%s own[%lld];", c_value_type(writer->sum), taps);
+  code_line(&code, "NNC_ROLLED for (int64_t t = 0; t < %lld; t++)", taps);
+  code_line(&code, "  own[t] = nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + t);",
+            c_type_name(writer->sum), (long long)grid->channel_block, taps);
   const char *tap = function_open_plane(&code, 3 - writer->absent, grid->kernel + writer->absent);
-  const char *result =
-      arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
-                   c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
+  const char *result = arena_printf(code.arena, "own[%s]", tap);
   return function_end_epilogue(&code, writer->function, result, writer->sum);
 }
 

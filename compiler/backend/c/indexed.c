@@ -1,6 +1,7 @@
 /* Kernels that add at computed places, as C: the adjoint of max pooling and scatter_add; and
  * argsort. */
 #include "backend/c/kernels.h"
+#include "backend/c/loop.h"
 #include "backend/c/sparse.h"
 #include "backend/common/c.h"
 
@@ -20,7 +21,10 @@ static int64_t sum_size(const Kernel *kernel) {
 
 /* ---- max pooling ---- */
 
-enum { MOST_SPAN = 128 }; /* windows whose maxima are found at once */
+enum {
+  MOST_SPAN = 128, /* windows whose maxima are found at once */
+  MOST_TAPS = 16   /* of which each is code of its own */
+};
 
 /* Whole planes [n, c]. */
 static LoopGrid planes_grid(const Kernel *kernel) {
@@ -49,6 +53,50 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   const char *place = function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
   return function_end_epilogue(&code, function, arena_printf(arena, "sums[%s]", place),
                                value_type(kernel));
+}
+
+/* Whether the windows are two wide and lie side by side without padding, enough of them in a row for a span
+ * (nnc_pool.h). */
+static bool has_pairs(const ConvSlots *slots) {
+  for (int i = 0; i < slots->spatial; i++)
+    if (slots->stride[i] != slots->kernel[i] || slots->low[i] != 0 ||
+        (slots->dilation[i] != 1 && slots->kernel[i] > 1) || !window_stays_inside(slots, i))
+      return false;
+  int last = slots->spatial - 1;
+  return slots->kernel[last] == 2 && slots->out[last] >= LEAST_SPAN &&
+         extent_product(slots->kernel, slots->spatial) <= MOST_TAPS;
+}
+
+/* `name` as a vector from `from` on; of halves, which are loaded one by one, by way of an array. */
+static const char *span_text(Arena *arena, DType dtype, const char *call, const char *name,
+                             const char *from, int lanes) {
+  if (!dtype_is_half(dtype)) return arena_printf(arena, call, from);
+  return arena_printf(arena,
+                      "float wide_%s[%d] NNC_ALIGNED;\n"
+                      "NNC_ROLLED for (int l = 0; l < %d; l++) wide_%s[l] = %s((%s)[l]);\n%s",
+                      name, lanes, lanes, name, c_loader(arena, dtype), from,
+                      arena_printf(arena, call, arena_printf(arena, "wide_%s", name)));
+}
+
+static void add_pairs(TemplateHoles *holes, const Kernel *kernel) {
+  Arena *arena = holes->arena;
+  const ConvSlots *slots = &kernel->conv;
+  int last = slots->spatial - 1, lanes = loop_span(slots->out[last]);
+  const char *span = arena_printf(arena, "%s_%d", c_type_name(value_type(kernel)), lanes);
+  const char *apart = arena_printf(arena, "nnc_span_apart_%s(seen, %%s);", span);
+  const char *load =
+      arena_printf(arena, "const nnc_span_%s given = nnc_span_load_%s(%%s);", span, span);
+  template_add(holes, "SUFFIX", span);
+  template_add_integer(holes, "LANES", lanes);
+  template_add(holes, "SEEN",
+               span_text(arena, kernel->operands[0].dtype, apart, "seen", "left + row", 2 * lanes));
+  template_add(holes, "GIVEN",
+               span_text(arena, kernel->operands[1].dtype, load, "given", "right + first", lanes));
+  bool covers = true;
+  for (int i = 0; i < slots->spatial; i++)
+    covers = covers && slots->out[i] * slots->kernel[i] == slots->in[i];
+  template_add(holes, "CLEAR",
+               covers ? "" : "memset(sums, 0, sizeof *sums * ((int64_t)X0 * X1 * X2));");
 }
 
 static void max_pool_grad_write(Code *code, KernelFunction *function) {
@@ -91,6 +139,8 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
   template_add(&holes, "DY_TYPE", c_storage_type(kernel->operands[1].dtype));
   function_add_epilogue(&holes, function, plane_epilogue(arena, function));
   template_add_integer(&holes, "SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN);
+  template_add(&holes, "UNROLL",
+               extent_product(slots->kernel, slots->spatial) <= MOST_TAPS ? "NNC_UNROLL" : "");
   template_add_integer(&holes, "PLANES", grid.rows);
   template_add_integer(&holes, "CHUNK", grid.row_chunk);
   template_add_axes(&holes, "X", x);
@@ -99,7 +149,11 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
   template_add_axes(&holes, "S", s);
   template_add_axes(&holes, "D", d);
   template_add_axes(&holes, "P", p);
-  template_render(code->out, "codegen_templates/max_pool_grad.c", &holes);
+  if (has_pairs(slots)) add_pairs(&holes, kernel);
+  template_render(code->out,
+                  has_pairs(slots) ? "codegen_templates/max_pool_grad_pairs.c"
+                                   : "codegen_templates/max_pool_grad.c",
+                  &holes);
 }
 
 const TargetKernel c_kernel_max_pool_grad = {

@@ -1,6 +1,6 @@
 /* Loop kernels as C.
  *
- * A function runs its worker's tasks; a task is a piece of the domain (backend/c/tiles.h). Three
+ * A function runs its worker's tasks; a task is a piece of the domain (backend/c/tiles.h). Four
  * shapes:
  *
  *   points   no reductions: a plain loop over the last axis of the domain, which the compiler
@@ -11,6 +11,8 @@
  *   columns  points of the last domain axis run together, as many as accumulators fit the cache, the
  *            stages' results are small arrays, and the loop over those points is the innermost: for
  *            sums over a strided axis such as the gradient of a bias
+ *   windows  points of the last domain axis whose windows lie side by side, two wide, run a span at
+ *            a time (loop_windows.c): pooling on planes
  *
  * The choice between rows and columns counts which of the two makes more accesses contiguous. Stores of
  * points and rows may go past the caches (loop_stream.c). */
@@ -333,6 +335,8 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
       CaseLoop loop = {i, kernel_cases(code->arena, kernel, i), begin, end};
       write_cases(writer, &loop, 0, loop.cases.count);
     }
+  } else if (writer->windows) {
+    loop_write_windows(writer);
   } else if (writer->columns) {
     int block = writer->column_block;
     code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, block);
@@ -397,6 +401,7 @@ static void loop_write(Code *code, KernelFunction *function) {
   LoopGrid grid = loop_grid(function->kernel);
   writer.points = grid.block;
   writer.column_block = column_block(function->kernel, grid.block);
+  writer.windows = grid.blocks == 1 && loop_has_windows(code->arena, function->kernel);
   writer.columns =
       !loops_are_points(function->kernel) && loops_prefer_columns(function->kernel, SHORT_ROW);
   function_write_head(code, function);

@@ -1,4 +1,4 @@
-/* What the writers of loop kernels share: loop.c, loop_rows.c, loop_stream.c. */
+/* What the writers of loop kernels share: loop.c, loop_rows.c, loop_windows.c, loop_stream.c. */
 #ifndef NNC_BACKEND_C_LOOP_H
 #define NNC_BACKEND_C_LOOP_H
 
@@ -10,7 +10,7 @@ typedef struct LoopWriter {
   KernelFunction *function;
   const Kernel *kernel;
   ExprScope scope;
-  bool columns;
+  bool columns, windows;
   int column_block;   /* points that run together */
   bool has_streamed;  /* some store that was written goes past the caches */
   size_t column_mark; /* where the axis of the columns is declared */
@@ -29,6 +29,14 @@ bool loop_write_hint(LoopWriter *writer, int number, int64_t points);
 
 /* A stage for one point of the domain. */
 void loop_write_row_stage(LoopWriter *writer, int number);
+
+/* Windows of two side by side along a row are taken a span at a time (nnc_pool.h): so many of a row of `count` >=
+ * LEAST_SPAN. */
+enum { LEAST_SPAN = 4 };
+int loop_span(int64_t count);
+/* Whether a kernel reduces such windows of floats, rows of at least a span; its stages for all points of a row. */
+bool loop_has_windows(Arena *arena, const Kernel *kernel);
+void loop_write_windows(LoopWriter *writer);
 
 /* Whether some store of a stage goes past the caches (tiles.h). */
 bool loop_streams(const LoopWriter *writer, int number);

@@ -259,7 +259,8 @@ static bool same_expression(const Expr *a, const Expr *b, int *budget) {
 /* The name of what an earlier stage has computed before its loops; NULL: it has not. */
 static const char *hoisted_name(const ExprScope *scope, const Expr *expr) {
   enum { MOST_COMPARISONS = 100 };
-  for (int i = 0; expr->kind == EXPR_OP && i < scope->hoisted.count; i++) {
+  bool may_be = expr->kind == EXPR_OP || expr->kind == EXPR_LOAD;
+  for (int i = 0; may_be && i < scope->hoisted.count; i++) {
     int budget = MOST_COMPARISONS;
     if (same_expression(scope->hoisted.items[i].expr, expr, &budget))
       return scope->hoisted.items[i].name;

@@ -1,0 +1,48 @@
+/* The adjoint of max pooling whose windows lie side by side, two wide: each element of x that a window has
+ * gets the window's dy where it is its first maximum (NaN is greater than all), else 0. A task takes whole
+ * planes; a plane's result is collected in the worker's block.
+ *
+ * A span of windows along the last axis is compared tap by tap: `best` and `where` (the maximum's tap) are
+ * vectors of them. The last span of a row may repeat windows: their elements get the same values again. */
+NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
+{
+  NNC_EXTENTS(PLANES = @PLANES@, CHUNK = @CHUNK@, TASKS = @TASKS@);
+  NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K0 = @K0@, K1 = @K1@);
+  @TYPE@ *const sums = (@TYPE@ *)worker->scratch;
+  @KEYS@
+  NNC_TASKS(worker, TASKS, task) {
+    const int64_t end = nnc_least((task + 1) * CHUNK, PLANES);
+    for (int64_t plane = task * CHUNK; plane < end; plane++) {
+      const @X_TYPE@ *const left = @X@ + plane * ((int64_t)X0 * X1 * X2);
+      @CLEAR@
+      for (int64_t window = 0; window < (int64_t)Y0 * Y1; window++) {
+        const @DY_TYPE@ *const right = @DY@ + (plane * ((int64_t)Y0 * Y1) + window) * Y2;
+        for (int64_t first = 0; first < Y2; first = nnc_next_span(first, @LANES@, Y2)) {
+          const int64_t begin = (window / Y1 * K0 * X1 + window % Y1 * K1) * X2 + first * 2;
+          const nnc_span_@SUFFIX@ none = {0};
+          nnc_span_@SUFFIX@ best = none, seen[2];
+          nnc_span_bits_@SUFFIX@ where = {0};
+          NNC_UNROLL for (int64_t t0 = 0; t0 < K0; t0++)
+            NNC_UNROLL for (int64_t t1 = 0; t1 < K1; t1++) {
+              const int64_t row = begin + (t0 * X1 + t1) * X2;
+              @SEEN@
+              NNC_UNROLL for (int t2 = 0; t2 < 2; t2++) {
+                const int tap = (int)(t0 * K1 + t1) * 2 + t2;
+                const nnc_span_bits_@SUFFIX@ better = nnc_span_better_@SUFFIX@(seen[t2], best);
+                best = tap == 0 ? seen[t2] : nnc_span_pick_@SUFFIX@(better, seen[t2], best);
+                where = tap == 0 ? where : (better & tap) | (where & ~better);
+              }
+            }
+          @GIVEN@
+          NNC_UNROLL for (int64_t t0 = 0; t0 < K0; t0++)
+            NNC_UNROLL for (int64_t t1 = 0; t1 < K1; t1++) {
+              NNC_UNROLL for (int t2 = 0; t2 < 2; t2++)
+                seen[t2] = none + nnc_span_pick_@SUFFIX@(where == (int)(t0 * K1 + t1) * 2 + t2, given, none);
+              nnc_span_join_@SUFFIX@(sums + begin + (t0 * X1 + t1) * X2, seen);
+            }
+        }
+      }
+      @EPILOGUE@
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/* Loop kernels over windows that lie side by side along the last axis of the domain, two wide: pooling on
+ * planes.
+ *
+ * A span of windows runs together: what they see of a row are neighbours in memory, which are taken
+ * apart once into the first and the second value of each window (nnc_pool.h). Element by element the
+ * order of the reduction is that of the rows, so the bits are the same. */
+#include "backend/c/loop.h"
+
+#include "backend/common/c.h"
+#include "backend/common/reduction.h"
+#include "kernel/builder.h"
+#include "support/integers.h"
+#include "support/panic.h"
+
+enum { PAIR = 2, MOST_TAPS = 16 }; /* each tap is code of its own */
+
+int loop_span(int64_t count) { return count >= 8 ? 8 : LEAST_SPAN; }
+
+typedef enum Access { IS_ROUGH, IS_SAME, IS_PAIR } Access;
+
+/* How a load of the reduction moves along the domain's last axis and the window's. */
+static Access access_of(const Kernel *kernel, const Expr *load) {
+  const Stage *stage = &kernel->stages[0];
+  int axes = kernel->axis_count + stage->axis_count;
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  if (load->guard_count > 0 || !index_is_affine(load->index, axes, &base, coefficient))
+    return IS_ROUGH;
+  int64_t along = coefficient[kernel->axis_count - 1], within = coefficient[axes - 1];
+  if (along == 0 && within == 0) return IS_SAME;
+  DType dtype = kernel->operands[load->operand].dtype;
+  bool is_pair = along == PAIR && within == 1 && dtype == load->dtype;
+  return is_pair && (dtype == DTYPE_F32 || dtype == DTYPE_F64) ? IS_PAIR : IS_ROUGH;
+}
+
+/* Some loads are of pairs, and the others the same for all windows of a row. */
+static bool reads_pairs(Arena *arena, const Kernel *kernel) {
+  bool has_pair = false;
+  ExprList list = kernel_expressions(arena, kernel, 0);
+  for (int i = 0; i < list.count; i++) {
+    if (list.items[i]->kind == EXPR_RANDOM) return false;
+    if (list.items[i]->kind != EXPR_LOAD) continue;
+    Access access = access_of(kernel, list.items[i]);
+    if (access == IS_ROUGH) return false;
+    has_pair = has_pair || access == IS_PAIR;
+  }
+  return has_pair;
+}
+
+/* The last span of a row repeats windows unless the row is whole spans: what stages after the reduction
+ * read might be overwritten by then. */
+static bool may_repeat(Arena *arena, const Kernel *kernel) {
+  int64_t count = kernel->extent[kernel->axis_count - 1];
+  if (count % loop_span(count) == 0) return true;
+  for (int i = 1; i < kernel->stage_count; i++) {
+    ExprList list = kernel_expressions(arena, kernel, i);
+    for (int k = 0; k < list.count; k++)
+      if (list.items[k]->kind == EXPR_LOAD) return false;
+  }
+  return true;
+}
+
+bool loop_has_windows(Arena *arena, const Kernel *kernel) {
+  const Stage *stage = &kernel->stages[0];
+  if (kernel->axis_count == 0 || kernel->extent[kernel->axis_count - 1] < LEAST_SPAN ||
+      stage->kind != STAGE_REDUCE || stage->axis_count == 0 ||
+      stage->extent[stage->axis_count - 1] != PAIR || reduction_is_search(stage->reduce) ||
+      extent_product(stage->extent, stage->axis_count) > MOST_TAPS ||
+      (stage->value->dtype != DTYPE_F32 && stage->value->dtype != DTYPE_F64))
+    return false;
+  for (int i = 1; i < kernel->stage_count; i++)
+    if (kernel->stages[i].kind != STAGE_STORE || kernel->stages[i].axis_count > 0) return false;
+  return reads_pairs(arena, kernel) && may_repeat(arena, kernel);
+}
+
+/* A loop over a span's windows, and the domain's last axis in it. */
+static size_t open_span(LoopWriter *writer, int lanes) {
+  code_open(writer->code, "NNC_UNROLL for (int64_t l = 0; l < %d; l++)", lanes);
+  return code_mark(writer->code);
+}
+
+static void close_span(LoopWriter *writer, size_t mark) {
+  Arena *arena = writer->code->arena;
+  const char *axis = arena_printf(arena, "i%d", writer->kernel->axis_count - 1);
+  code_declare(writer->code, mark, axis,
+               arena_printf(arena, "const int64_t %s = first + l;", axis));
+  code_close(writer->code);
+}
+
+/* The load's index at the first value of the span's first window. */
+static const Index *first_index(Arena *arena, const Kernel *kernel, const Expr *load) {
+  int axes = kernel->axis_count + kernel->stages[0].axis_count;
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  CHECK(index_is_affine(load->index, axes, &base, coefficient));
+  coefficient[axes - 1] = 0;
+  Index *index = NULL;
+  for (int i = 0; i < axes; i++) {
+    if (coefficient[i] == 0) continue;
+    Index *term = index_mul(arena, index_axis(arena, i), coefficient[i]);
+    index = index == NULL ? term : index_add(arena, index, term);
+  }
+  return base == 0 ? index : index_add(arena, index, index_const(arena, base));
+}
+
+/* Arrays of what the windows see under the taps j0, j1, ... of all axes but the last. */
+static void write_pairs(LoopWriter *writer, const char *type, int lanes) {
+  Code *code = writer->code;
+  Arena *arena = code->arena;
+  ExprScope *scope = &writer->scope;
+  const Kernel *kernel = writer->kernel;
+  int along = kernel->axis_count - 1, within = scope->axis_count - 1, number = 0;
+  ExprList list = kernel_expressions(arena, kernel, 0);
+  for (int i = 0; i < list.count; i++) {
+    const Expr *load = list.items[i];
+    if (load->kind != EXPR_LOAD || access_of(kernel, load) != IS_PAIR) continue;
+    const char *axis = scope->axes[along];
+    scope->axes[along] = "first";
+    const char *index = expression_index(scope, first_index(arena, kernel, load));
+    scope->axes[along] = axis;
+    const char *name = arena_printf(arena, "v%d", number++);
+    code_line(code, "%s %s[2][%d] NNC_ALIGNED;", type, name, lanes);
+    code_line(code, "nnc_apart_%s_%d(%s, &%s[%s]);", c_type_name(load->dtype), lanes, name,
+              scope->operands[load->operand], index);
+    vec_push(arena, &scope->hoisted,
+             ((Hoisted){load, arena_printf(arena, "%s[%s][l]", name, scope->axes[within])}));
+  }
+}
+
+static void write_reduction(LoopWriter *writer, int lanes) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[0];
+  DType dtype = stage->value->dtype;
+  const char *type = c_value_type(dtype), *sum = "a0[l]";
+  int last = stage->axis_count - 1, hoisted = writer->scope.hoisted.count;
+  loop_stage_axes(writer, stage);
+  code_line(code, "%s a0[%d] NNC_ALIGNED;", type, lanes);
+  code_line(code, "NNC_UNROLL for (int64_t l = 0; l < %d; l++) %s = %s;", lanes, sum,
+            dialect_c.reduction_start(stage->reduce, dtype));
+  for (int i = 0; i < last; i++)
+    code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < %lld; j%d++)", i, i,
+              (long long)stage->extent[i], i);
+  write_pairs(writer, type, lanes);
+  code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < 2; j%d++)", last, last, last);
+  size_t mark = open_span(writer, lanes);
+  const char *value = expression_render(code, &writer->scope, 0)[0];
+  reduction_write_join(code, &dialect_c, stage, dtype, sum, value);
+  close_span(writer, mark);
+  loop_close(writer, stage->axis_count);
+  writer->scope.hoisted.count = hoisted;
+  writer->scope.stages[0] = sum;
+}
+
+void loop_write_windows(LoopWriter *writer) {
+  Code *code = writer->code;
+  const Kernel *kernel = writer->kernel;
+  long long count = (long long)kernel->extent[kernel->axis_count - 1];
+  int lanes = loop_span(count);
+  code_open(code, "for (int64_t first = 0; first < %lld; first = nnc_next_span(first, %d, %lld))",
+            count, lanes, count);
+  write_reduction(writer, lanes);
+  for (int i = 1; i < kernel->stage_count; i++) {
+    loop_stage_axes(writer, &kernel->stages[i]);
+    size_t mark = open_span(writer, lanes);
+    expression_write_stores(code, &writer->scope, i);
+    close_span(writer, mark);
+  }
+  code_close(code);
+}
