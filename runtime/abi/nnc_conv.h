@@ -142,8 +142,8 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
   NNC_INLINE type nnc_lane_sum_##name(const nnc_mem_##name *sums) {                                \
     type lane[NNC_LANES_##name];                                                                   \
     memcpy(lane, sums, sizeof lane);                                                               \
-    for (int step = NNC_LANES_##name / 2; step > 0; step /= 2)                                     \
-      for (int l = 0; l < step; l++) lane[l] += lane[l + step];                                    \
+    NNC_UNROLL for (int step = NNC_LANES_##name / 2; step > 0; step /= 2)                          \
+        NNC_UNROLL for (int l = 0; l < step; l++) lane[l] += lane[l + step];                       \
     return lane[0];                                                                                \
   }
 

@@ -20,6 +20,12 @@
  * times as long. Which later versions are right is not known, so all have the flag. */
 static const char gcc_flag[] = "--param=max-completely-peel-times=0";
 
+/* clang unrolls the loops that ask for it (NNC_UNROLL) and short ones. What else it would write out by itself
+ * takes a third to a half of the time of a compile and a fourth of an executable; steps are not faster by it. */
+static const char *const clang_flags[] = {
+    "-mllvm", "-unroll-runtime=false", "-mllvm", "-unroll-allow-partial=false",
+    "-mllvm", "-unroll-threshold=80",  NULL};
+
 static bool is_gcc(const Toolchain *toolchain) {
   return strstr(toolchain->version, "clang") == NULL;
 }
@@ -45,6 +51,8 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
               "-fdata-sections", "-fno-math-errno", "-fno-trapping-math", "-fPIE",
               "-Wno-tautological-compare", NULL);
   if (is_gcc(&options->toolchain)) vec_push(arena, arguments, gcc_flag);
+  for (int i = 0; clang_flags[i] != NULL && !is_gcc(&options->toolchain); i++)
+    vec_push(arena, arguments, clang_flags[i]);
   vec_push(arena, arguments, options->debug ? "-g" : "-fno-asynchronous-unwind-tables");
   const char *lowest = options->level_count > 0 ? options->levels[0] : NULL;
   const char *march =

@@ -229,6 +229,8 @@ static bool assemble_images(Build *build) {
 static bool link_objects(Build *build, const char *executable) {
   Job job = explain_job(build, "link", "/dev/null");
   command_flags(build->arena, &job.arguments, build->options, NULL);
+  /* some are for compiling alone */
+  vec_push(build->arena, &job.arguments, "-Wno-unused-command-line-argument");
   for (int i = 0; i < build->object_count; i++)
     if (!build->source->units[build->objects[i].unit].is_of_device)
       vec_push(build->arena, &job.arguments, build->objects[i].file);
