@@ -238,6 +238,7 @@ def check_classes(page, evaluated):
     assert matrix[0] == [""] + names, matrix[0]
     assert [row[0] for row in matrix[1:]] == names
     assert [[int(c) for c in row[1:]] for row in matrix[1:]] == evaluated["confusion"]
+    assert f"{100 * evaluated['right']:.6g} % of {evaluated['counted']} examples" in text(page.root), evaluated["right"]
     scores = tables(page)["Each class"]
     for row, wanted in zip(scores[1:], evaluated["per_class"]):
         assert row[0] == str(wanted["class"])
