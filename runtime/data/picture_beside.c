@@ -10,6 +10,7 @@
 
 #include "data/class.h"
 #include "data/picture.h"
+#include "data/picture_pairs.h"
 #include "data/picture_stages.h"
 #include "data/set.h"
 #include "os/assert.h"
@@ -118,6 +119,7 @@ static int pair(const DataContext *context, DataTable *masks, const DataTable *p
   masks->beside->table = pictures;
   bool are_arrays = !masks->source->look && !pictures->source->look && masks->rows > 0;
   DataVisit first = {0};
+  data_picture_compare_names(masks, pictures);
   return are_arrays && compare(context, masks, &first, pictures, &first) < 0 ? -1 : 0;
 }
 

@@ -82,6 +82,30 @@ predict {{ image = image, mask = mask }}
     check(f"{stages}: the same with one thread", text == run(f"./{name}", "predict", "-j", "1")[1])
 shutil.rmtree("pictures"), shutil.rmtree("masks")
 
+# ---- names of pictures and masks ----
+
+if compile("named", """const batch = 1
+data predict { image = image_folder("photos"), mask = image_folder("signs") | with(image) }
+input image : u8[batch, 1, 2, 2]
+input mask  : u8[batch, 1, 2, 2]
+predict { image = image, mask = mask }
+"""):
+    tiny = files.png(2, 2, 1, bytes(4))
+    for text, pictures, masks, told in [
+            ("the same names", ["a", "b", "c"], ["a", "b", "c"], ""),
+            ("a suffix", ["img_1", "img_2"], ["1_mask", "2_mask"], ""),
+            ("names that have nothing in common", ["x", "y"], ["1", "2"], ""),
+            ("a mask that is missing, and a picture", ["a", "b", "c", "e"], ["a", "c", "d", "e"], "c.png .*/b.png.* 2 of 4 pairs"),
+            ("no row agrees", ["1", "2", "3"], ["2_mask", "3_mask", "4_mask"], "2_mask.png .*/1.png.* 3 of 3 pairs")]:
+        for where, names in ("photos", pictures), ("signs", masks):
+            shutil.rmtree(where, ignore_errors=True)
+            for name in names:
+                write(f"{folder(where)}{name}.png", tiny)
+        status, _, message = run("./named", "predict")
+        found = re.findall("warning: .*", message)
+        check(f"masks and pictures, {text}", status == 0 and len(found) == bool(told) and
+              (not told or re.search("signs/all/.* is the mask of photos/all/.*", found[0]) and re.search(told, found[0])), message)
+
 # ---- while training: a mask is its picture divided by 32 ----
 
 HEIGHT, WIDTH, COUNT = 30, 34, 14
