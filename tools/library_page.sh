@@ -27,7 +27,7 @@ listed() {
 }
 title() { # SECTION
   local file=""
-  case $1 in activations|algebra|fourier|images|initializers|layers|losses|math|metrics|optimizers|recurrent|samplers|schedules|tensors) file=" (\`$1.net\`)" ;; esac
+  case $1 in activations|algebra|fourier|images|initializers|layers|losses|math|metrics|optimizers|recurrent|samplers|schedules|sounds|tensors) file=" (\`$1.net\`)" ;; esac
   echo "${1^}$file"
 }
 # Where GitHub puts a heading: small letters, digits, '-' and '_'.

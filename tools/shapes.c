@@ -2,13 +2,16 @@
  *
  *     nnc-shapes DIRECTORY [--coloured] [--train N] [--val N] [--size PIXELS] [--seed S]
  *     nnc-shapes DIRECTORY --masks [--train N] ...
+ *     nnc-shapes DIRECTORY --boxes [--train N] ...
  *
  * The first writes PNG files in a folder for each class, train/CLASS/NUMBER.png and val/..., for
  * `image_folder`: one shape of any size, place and turn, the classes in turns.  Its colour says
  * nothing, or with --coloured is near one that its class has, before a dark ground, which makes the
  * classes easy to tell.  The second writes files in MNIST's format for segmentation:
  * {train,test}-images-idx3-ubyte, grey pictures with up to three shapes, and
- * {train,test}-masks-idx3-ubyte, 1 where a shape is and 0 elsewhere.
+ * {train,test}-masks-idx3-ubyte, 1 where a shape is and 0 elsewhere.  The third writes the first of these, with one
+ * to three shapes apart from each other, and {train,test}-boxes.csv: of each shape its box, x1 y1 x2 y2 in pixels, and
+ * its class's number; of a shape that is not there 0 0 0 0 and -1.
  *
  * A pixel's colour is the mean over 3 x 3 points, each of the shape's colour or the ground's, and
  * some noise; the ground fades between two colours.  Each picture has a random stream of its own,
@@ -252,14 +255,72 @@ static void write_masks(const char *directory, const char *set_name, int set, in
   if (fclose(mask_file) != 0) fail("write", masks, strerror(errno));
 }
 
+/* A figure that is apart from those before it; false if there is no room. */
+static bool place_apart(Random *random, Picture *picture, int number) {
+  Figure *figure = &picture->figure[number];
+  for (int tries = 0; tries < 20; tries++) {
+    random_figure(random, picture, &classes[random_draw(random) % CLASSES], 0.12, 0.22, figure);
+    bool apart = true;
+    for (int k = 0; k < number; k++) {
+      const Figure *other = &picture->figure[k];
+      double dx = figure->x - other->x, dy = figure->y - other->y;
+      apart = apart && sqrt(dx * dx + dy * dy) > figure->radius + other->radius;
+    }
+    if (apart) return true;
+  }
+  return false;
+}
+
+static void put_box(FILE *file, const Picture *picture, const Figure *figure) {
+  int box[4] = {picture->size * POINTS, picture->size * POINTS, 0, 0}; /* of points */
+  for (int y = 0; y < picture->size * POINTS; y++)
+    for (int x = 0; x < picture->size * POINTS; x++) {
+      if (!figure_contains(figure, (x + 0.5) / POINTS, (y + 0.5) / POINTS)) continue;
+      box[0] = x < box[0] ? x : box[0], box[2] = x + 1 > box[2] ? x + 1 : box[2];
+      box[1] = y < box[1] ? y : box[1], box[3] = y + 1 > box[3] ? y + 1 : box[3];
+    }
+  for (int i = 0; i < 4; i++) fprintf(file, "%.2f,", (double)box[i] / POINTS);
+}
+
+static void write_boxes(const char *directory, const char *set_name, int set, int64_t count,
+                        uint64_t seed, Picture *picture) {
+  char images[4096], boxes[4096], name[64];
+  snprintf(name, sizeof name, "%s-images-idx3-ubyte", set_name);
+  join(images, sizeof images, directory, name);
+  snprintf(name, sizeof name, "%s-boxes.csv", set_name);
+  join(boxes, sizeof boxes, directory, name);
+  FILE *image_file = open_idx(images, count, picture->size);
+  FILE *box_file = fopen(boxes, "w");
+  if (!box_file) fail("create", boxes, strerror(errno));
+  for (int64_t i = 0; i < count; i++) {
+    Random random = random_stream(seed, set, i);
+    random_ground(&random, picture);
+    int wanted = 1 + (int)(random_draw(&random) % MOST_SHAPES);
+    for (picture->figures = 0; picture->figures < wanted; picture->figures++)
+      if (!place_apart(&random, picture, picture->figures)) break;
+    draw_picture(&random, picture);
+    put_grey(image_file, picture, images);
+    for (int k = 0; k < MOST_SHAPES; k++)
+      if (k < picture->figures) put_box(box_file, picture, &picture->figure[k]);
+      else fputs("0,0,0,0,", box_file);
+    for (int k = 0; k < MOST_SHAPES; k++)
+      fprintf(box_file, "%d%c",
+              k < picture->figures ? (int)(picture->figure[k].class - classes) : -1,
+              k + 1 < MOST_SHAPES ? ',' : '\n');
+  }
+  if (fclose(image_file) != 0) fail("write", images, strerror(errno));
+  if (fclose(box_file) != 0) fail("write", boxes, strerror(errno));
+}
+
 /* --- the command line ------------------------------------------------------------------------- */
 
 static _Noreturn void usage(int status) {
-  fputs("usage: nnc-shapes DIRECTORY [--coloured | --masks] [--train N] [--val N]\n"
-        "                  [--size PIXELS] [--seed S]\n"
+  fputs("usage: nnc-shapes DIRECTORY [--coloured | --masks | --boxes] [--train N]\n"
+        "                  [--val N] [--size PIXELS] [--seed S]\n"
         "Draws shapes: pictures in a folder for each of six classes (train/CLASS/*.png, val/...),\n"
         "each class in a colour of its own with --coloured; or with --masks grey pictures and\n"
-        "masks in MNIST's format (train-*, test-*).  3000 and 600 pictures of 64 x 64 unless\n"
+        "masks in MNIST's format (train-*, test-*), with --boxes such pictures and tables of the\n"
+        "boxes of their shapes.  3000 and 600 pictures of 64 x 64 unless\n"
         "told otherwise.\n",
         status ? stderr : stdout);
   exit(status);
@@ -285,7 +346,7 @@ int main(int argc, char **argv) {
   Option size = {"--size", 64, LEAST_SIZE, MOST_SIZE}, seed = {"--seed", 1, 0, INT32_MAX};
   Option *options[] = {&train, &val, &size, &seed};
   const char *directory = NULL;
-  bool masks = false, coloured = false;
+  bool masks = false, coloured = false, boxes = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) usage(0);
     Option *option = NULL;
@@ -296,6 +357,8 @@ int main(int argc, char **argv) {
       i++;
     } else if (strcmp(argv[i], "--masks") == 0) {
       masks = true;
+    } else if (strcmp(argv[i], "--boxes") == 0) {
+      boxes = true;
     } else if (strcmp(argv[i], "--coloured") == 0) {
       coloured = true;
     } else if (!directory && argv[i][0] != '-') {
@@ -312,9 +375,11 @@ int main(int argc, char **argv) {
   if (!picture.pixels) fail("make", "a picture", strerror(errno));
   picture.mask = picture.pixels + pixels * CHANNELS;
   void (*write)(const char *, const char *, int, int64_t, uint64_t, Picture *) =
-      masks ? write_masks : write_classes;
+      boxes   ? write_boxes
+      : masks ? write_masks
+              : write_classes;
   write(directory, "train", 0, train.value, (uint64_t)seed.value, &picture);
-  write(directory, masks ? "test" : "val", 1, val.value, (uint64_t)seed.value, &picture);
+  write(directory, masks || boxes ? "test" : "val", 1, val.value, (uint64_t)seed.value, &picture);
   free(picture.pixels);
   return 0;
 }

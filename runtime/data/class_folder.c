@@ -79,9 +79,7 @@ static int add_classes(const DataContext *context, const DataTable *table, const
   nnc_dictionary known = {0};
   bool is_labelled = table->field_count > LABEL;
   int result = data_files_list(context, root, NULL, false, &folders);
-  if (result == 0 && folders.count == 0)
-    result = data_fail(context, "%s has no folders; %s expects one for each class", root,
-                       context->call->function);
+  if (result == 0 && folders.count == 0) result = data_files_fail_flat(context, root, files->kind);
   if (result == 0 && is_labelled) {
     const nnc_fitted_value *classes = find_classes(context, table->fields[LABEL].name, &folders);
     result = classes ? list_classes(context, classes, &known) : -1;

@@ -2,6 +2,7 @@
 #ifndef NNC_DATA_PICTURE_H
 #define NNC_DATA_PICTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ typedef struct PictureFile {
   int64_t height, width; /* as it is to be seen */
   /* How the stored picture lies, 1 to 8 as Exif counts: 1 as it is to be seen; see picture_turn.h. */
   int orientation;
+  bool has_palette; /* whose indices are not its greys */
 } PictureFile;
 
 /* One kind of files.  All return 0, or -1 with a message. */

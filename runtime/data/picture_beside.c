@@ -10,13 +10,16 @@
 
 #include "data/class.h"
 #include "data/picture.h"
+#include "data/picture_pairs.h"
 #include "data/picture_stages.h"
 #include "data/set.h"
 #include "os/assert.h"
+#include "os/message.h"
 
 typedef struct PictureBeside {
   const char *field;          /* of the pictures */
   const DataTable *table;     /* that has them; NULL: nobody reads them */
+  atomic_bool has_warned;     /* of a palette */
   atomic_uchar is_compared[]; /* [rows of the masks that are loaded] */
 } PictureBeside;
 
@@ -33,6 +36,19 @@ static const char *name_of(const DataTable *table, int64_t row) {
   return table->source->row_name ? table->source->row_name(table, row) : table->fields[0].file;
 }
 
+/* Classes in a palette's indices would silently be the greys of its colours. */
+static void warn_of_palette(const DataTable *table, const PictureFile *file) {
+  const nnc_tensor *input = table->fields[0].input;
+  bool is_grey = input && input->rank == 4 && input->dim[1] == 1;
+  if (!file->has_palette || !table->beside || !is_grey) return;
+  if (atomic_exchange(&table->beside->has_warned, true)) return;
+  nnc_warning(
+      "%s is a PNG with a palette: the mask has the greys of its colours, not the numbers of "
+      "the palette; if these are the classes, write them as a grey PNG first, as Pillow does "
+      "by Image.fromarray(numpy.array(Image.open(FILE))).save(FILE)",
+      file->name);
+}
+
 /* Of a row's picture, before all stages; 0, or -1 with a message. */
 static int find_size(const DataContext *context, const DataTable *table, const DataVisit *visit,
                      int64_t *height, int64_t *width) {
@@ -40,6 +56,7 @@ static int find_size(const DataContext *context, const DataTable *table, const D
   PictureFile file = {0};
   if (table->source->look) {
     if (table->source->look(context, table, visit, &file) < 0) return -1;
+    warn_of_palette(table, &file);
     *height = file.height;
     *width = file.width;
   } else if (field->is_picture) {
@@ -118,6 +135,7 @@ static int pair(const DataContext *context, DataTable *masks, const DataTable *p
   masks->beside->table = pictures;
   bool are_arrays = !masks->source->look && !pictures->source->look && masks->rows > 0;
   DataVisit first = {0};
+  data_picture_compare_names(masks, pictures);
   return are_arrays && compare(context, masks, &first, pictures, &first) < 0 ? -1 : 0;
 }
 

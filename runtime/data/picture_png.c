@@ -30,6 +30,16 @@ static int find_orientation(const PictureFile *file) {
   return note ? data_turn_read(note, size) : 1;
 }
 
+/* A palette whose colours are 0 0 0, 1 1 1, 2 2 2 ... changes nothing. */
+static bool has_palette(const PictureFile *file) {
+  size_t size;
+  const unsigned char *palette = find_chunk(file, "PLTE", &size);
+  if (!palette || file->bytes[25] != PNG_COLOR_TYPE_PALETTE) return false;
+  for (size_t i = 0; i < size; i++)
+    if (palette[i] != i / 3) return true;
+  return false;
+}
+
 /* libpng reads to the end of the pixels.  In a file that is cut off after them the camera's note on how it was held may
  * be lost. */
 static bool has_end(const PictureFile *file) {
@@ -45,6 +55,7 @@ static int read_head(PictureFile *file) {
   file->width = image.width;
   png_image_free(&image);
   file->orientation = find_orientation(file);
+  file->has_palette = has_palette(file);
   return data_picture_check_size(file, file->height, file->width);
 }
 

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -91,13 +92,72 @@ int data_files_list(const DataContext *context, const char *folder, const RowFil
   return result;
 }
 
+static bool holds_files(const DataContext *context, const char *folder, const RowFileKind *kind) {
+  FileNames files = {0};
+  bool holds = data_files_list(context, folder, kind, true, &files) == 0 && files.count > 0;
+  data_files_free_names(&files);
+  return holds;
+}
+
+/* The names of the folders in it that hold files of the kind: "a, b, c and others"; how many there are. */
+static int list_holders(const DataContext *context, const char *folder, const RowFileKind *kind,
+                        char text[NNC_MESSAGE / 4]) {
+  enum { SHOWN = 3, LOOKED_INTO = 100 };
+  char unsaid[NNC_MESSAGE];
+  DataContext quiet = *context;
+  quiet.message = unsaid;
+  FileNames folders = {0};
+  int found = 0;
+  size_t length = 0;
+  text[0] = 0;
+  data_files_list(&quiet, folder, NULL, false, &folders);
+  for (int64_t i = 0; i < folders.count && i < LOOKED_INTO && found <= SHOWN; i++) {
+    const char *name = strrchr(folders.items[i], '/') + 1;
+    if (!holds_files(&quiet, folders.items[i], kind)) continue;
+    if (found++ < SHOWN)
+      length += (size_t)snprintf(text + length, NNC_MESSAGE / 4 - length, "%s%.60s",
+                                 length ? ", " : "", name);
+    else snprintf(text + length, NNC_MESSAGE / 4 - length, " and others");
+  }
+  data_files_free_names(&folders);
+  return found;
+}
+
+static int fail_empty(const DataContext *context, const char *folder, const RowFileKind *kind) {
+  char holders[NNC_MESSAGE / 4];
+  int count = list_holders(context, folder, kind, holders);
+  if (count == 0)
+    return data_fail(context, "%s holds no %s (%s)", folder, kind->what, kind->ends_text);
+  const char *plural = count > 1 ? "s" : "", *does = count > 1 ? "do" : "does";
+  if (context->files)
+    return data_fail(context, "%s holds no %s itself (%s); its folder%s %s %s: give %s", folder,
+                     kind->what, kind->ends_text, plural, holders, does,
+                     count > 1 ? "these" : "this");
+  return data_fail(
+      context,
+      "%s holds no %s itself (%s); its folder%s %s %s: %s takes the folder whose folders "
+      "are the classes, and these hold files",
+      folder, kind->what, kind->ends_text, plural, holders, does, context->call->function);
+}
+
+int data_files_fail_flat(const DataContext *context, const char *root, const RowFileKind *kind) {
+  char unsaid[NNC_MESSAGE];
+  DataContext quiet = *context;
+  quiet.message = unsaid;
+  const char *function = context->call->function;
+  if (!holds_files(&quiet, root, kind))
+    return data_fail(context, "%s has no folders; %s expects one for each class", root, function);
+  return data_fail(context,
+                   "%s has no folders, but %s; %s expects a folder for each class: move them to "
+                   "%s/CLASS, or to %s/all where there are no classes",
+                   root, kind->what, function, root, root);
+}
+
 int data_files_add_folder(const DataContext *context, const char *folder, RowFiles *files) {
   FileNames found = {0};
   bool tells_rows = files->skips || context->is_prediction;
   int result = data_files_list(context, folder, files->kind, tells_rows, &found);
-  if (result == 0 && found.count == 0)
-    result = data_fail(context, "%s holds no %s (%s)", folder, files->kind->what,
-                       files->kind->ends_text);
+  if (result == 0 && found.count == 0) result = fail_empty(context, folder, files->kind);
   for (int64_t i = 0; result == 0 && i < found.count; i++) {
     result = data_files_add_name(context, &files->names, found.items[i]);
     found.items[i] = NULL; /* it belongs to the files now, or is gone */

@@ -40,6 +40,8 @@ int data_files_list(const DataContext *context, const char *folder, const RowFil
                     bool tells_rows, FileNames *names);
 /* The files of a folder, of which there must be some, after those that are there. */
 int data_files_add_folder(const DataContext *context, const char *folder, RowFiles *files);
+/* The message of a folder that has no folders, one for each class; -1. */
+int data_files_fail_flat(const DataContext *context, const char *root, const RowFileKind *kind);
 /* The files from the command line, or folders of them. */
 int data_files_add_given(const DataContext *context, RowFiles *files);
 /* Makes the table's state, with the call's argument `workers`; NULL with a message. */

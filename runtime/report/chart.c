@@ -27,6 +27,14 @@ typedef struct Plot {
 
 int64_t nnc_chart_stride(int64_t count, int64_t most) { return (count + most - 1) / most; }
 
+const nnc_series *nnc_chart_across(const nnc_history *history) {
+  const nnc_series *epoch = nnc_history_find(history, "epoch");
+  bool differs = epoch != NULL;
+  for (int64_t i = 0; differs && i < history->count; i++)
+    differs = epoch->has[i] && (i == 0 || epoch->values[i] > epoch->values[i - 1]);
+  return differs ? epoch : nnc_history_find(history, "step");
+}
+
 static bool has_value(const nnc_series *line, int64_t i) {
   return line->has[i] && isfinite(line->values[i]);
 }
@@ -75,7 +83,7 @@ static void find_range(Plot *plot) {
       most = fmax(most, chart->lines[k]->values[i]);
     }
   if (least > most) least = 0, most = 1;
-  plot->y = make_axis(least, most, true);
+  plot->y = chart->is_share ? make_axis(0, 1, false) : make_axis(least, most, true);
   plot->x =
       make_axis(chart->across->values[0], chart->across->values[chart->history->count - 1], false);
 }

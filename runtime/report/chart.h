@@ -17,8 +17,11 @@ typedef struct nnc_chart {
   const char *names[NNC_CHART_LINES]; /* of the lines */
   int left_out;                       /* for which there was no room */
   int64_t mark;                       /* a report that is pointed out; -1: none */
+  bool is_share;                      /* values are of [0, 1], and the axis has all of it */
 } nnc_chart;
 
+/* Epochs where each report is of another one, else steps. */
+const nnc_series *nnc_chart_across(const nnc_history *history);
 void nnc_chart_put(FILE *file, const nnc_chart *chart);
 
 /* Of `count` things that are too many: of which distance those lie that are shown, at most `most`. */

@@ -30,6 +30,8 @@ void nnc_history_free(nnc_history *history) {
     free(history->series[i].has);
   }
   for (int i = 0; i < history->command_count; i++) free(history->commands[i]);
+  if (history->classes) nnc_history_free(history->classes);
+  free(history->classes);
   free(history->commands);
   free(history->series);
   *history = (nnc_history){0};
@@ -68,7 +70,7 @@ static nnc_series *find_or_add(nnc_history *history, const char *name) {
   return added->name && resize(added, 0, history->room) ? added : NULL;
 }
 
-/* Tables by class are no columns; the page has its own. */
+/* Tables by class are no columns: those of history->classes are. */
 static bool add_number(void *context, const char *name, double number) {
   nnc_history *history = context;
   if (strncmp(name, "tables/", 7) == 0) return true;
@@ -108,6 +110,57 @@ static bool add_command(nnc_history *history, const nnc_json_document *document)
   return true;
 }
 
+/* ---- tables by class ------------------------------------------------------------------------- */
+
+/* What a class has under a key. Classes come in one order in every line, so the next column is likely `*at`. */
+static bool add_score(nnc_history *classes, const nnc_json_document *document,
+                      const nnc_json *score, const char *key, const char *set, int *at) {
+  char name[NNC_JSON_NAME];
+  double number;
+  const nnc_json *value = nnc_json_member(document, score, key);
+  const nnc_json *class = nnc_json_member(document, score, "class");
+  if (!value || !class || !nnc_json_number(value, &number)) return true;
+  snprintf(name, sizeof name, "%s/%.*s in %s", key, class->length, class->text, set);
+  if (*at < classes->series_count && strcmp(classes->series[*at].name, name) == 0) {
+    nnc_series *series = &classes->series[(*at)++];
+    series->values[classes->count] = number;
+    return series->has[classes->count] = true;
+  }
+  const nnc_series *found = nnc_history_find(classes, name);
+  *at = (int)(found ? found - classes->series : classes->series_count) + 1;
+  return add_number(classes, name, number);
+}
+
+static bool add_classes(nnc_history *history, const nnc_json_document *document) {
+  static const char *const across[] = {"epoch", "step"};
+  const nnc_json *root = document->values, *set = NULL, *score = NULL;
+  nnc_history *classes = history->classes;
+  if (!classes) classes = history->classes = calloc(1, sizeof *classes);
+  if (!classes || !make_room(classes)) return false;
+  for (int i = 0; i < 2; i++) {
+    const nnc_json *member = nnc_json_member(document, root, across[i]);
+    double number;
+    if (member && nnc_json_number(member, &number) && !add_number(classes, across[i], number))
+      return false;
+  }
+  const nnc_json *tables = nnc_json_member(document, root, "tables");
+  bool has_tables = tables && tables->kind == NNC_JSON_OBJECT;
+  for (int at = 0; has_tables && (set = nnc_json_next(document, tables, set));) {
+    const nnc_json *scores =
+        set->kind == NNC_JSON_OBJECT ? nnc_json_member(document, set, "per_class") : NULL;
+    if (!scores || scores->kind != NNC_JSON_ARRAY) continue;
+    while ((score = nnc_json_next(document, scores, score)))
+      if (score->kind == NNC_JSON_OBJECT &&
+          (!add_score(classes, document, score, "recall", set->key, &at) ||
+           !add_score(classes, document, score, "precision", set->key, &at)))
+        return false;
+  }
+  classes->count++;
+  return true;
+}
+
+/* ---- a report -------------------------------------------------------------------------------- */
+
 /* A step that is not above the one before begins another run: several may have appended to one file. */
 static bool add_line(nnc_history *history, const nnc_json_document *document) {
   double step = -1;
@@ -116,7 +169,7 @@ static bool add_line(nnc_history *history, const nnc_json_document *document) {
   if (history->count > 0 && step <= nnc_history_value(history, "step", history->count - 1))
     nnc_history_free(history);
   if (!make_room(history) || !nnc_json_numbers(document, add_number, history) ||
-      !add_command(history, document))
+      !add_classes(history, document) || !add_command(history, document))
     return false;
   history->is_stopped = nnc_json_member(document, document->values, "stopped") != NULL;
   history->count++;

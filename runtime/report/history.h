@@ -20,6 +20,8 @@ typedef struct nnc_history {
   int command_count;
   char **commands; /* that the run was started and resumed with */
   bool is_stopped; /* the run ended since a metric no longer improved */
+  /* Of the same reports "epoch", "step", and of tables by class "recall/CLASS in SET" and "precision/CLASS in SET". */
+  struct nnc_history *classes;
 } nnc_history;
 
 /* Reads the last run of a log; half a line at its end, which is just being written, is left out. A file that does not exist

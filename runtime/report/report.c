@@ -10,11 +10,13 @@
 #include "os/message.h"
 #include "os/replace.h"
 #include "report/chart.h"
+#include "report/class_curves.h"
 #include "report/network.h"
 #include "report/page.h"
 #include "report/plan.h"
+#include "report/values.h"
 
-enum { MOST_ROWS = 120, NAME = 256 };
+enum { NAME = 256 };
 static const char beginning[] = "<!DOCTYPE html>";
 
 /* ---- what was best --------------------------------------------------------------------------- */
@@ -127,15 +129,6 @@ static void put_tiles(FILE *file, const nnc_report *report, const nnc_best_repor
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* Epochs where each report is of another one, else steps. */
-static const nnc_series *choose_across(const nnc_history *history) {
-  const nnc_series *epoch = nnc_history_find(history, "epoch");
-  bool differs = epoch != NULL;
-  for (int64_t i = 0; differs && i < history->count; i++)
-    differs = epoch->has[i] && (i == 0 || epoch->values[i] > epoch->values[i - 1]);
-  return differs ? epoch : nnc_history_find(history, "step");
-}
-
 static void add_line(nnc_chart *chart, const nnc_series *series, const char *name) {
   if (!series) return;
   if (chart->count == NNC_CHART_LINES) {
@@ -180,7 +173,7 @@ static const char *title_of(const char *name) {
 
 static void put_curves(FILE *file, const nnc_report *report, const nnc_best_report *best) {
   const nnc_history *history = report->history;
-  nnc_chart chart = {.history = history, .across = choose_across(history), .mark = best->at};
+  nnc_chart chart = {.history = history, .across = nnc_chart_across(history), .mark = best->at};
   nnc_page_section(file, "Curves");
   fputs("<div class=\"charts\">\n", file);
   for (int i = 0; i < report->session->model->metric_count; i++)
@@ -194,40 +187,6 @@ static void put_curves(FILE *file, const nnc_report *report, const nnc_best_repo
     nnc_chart_put(file, &other);
   }
   fputs("</div>\n", file);
-}
-
-static void put_report(FILE *file, const nnc_history *history, int64_t i, bool is_best) {
-  fprintf(file, "<tr%s>", is_best ? " class=\"best\"" : "");
-  for (int k = 0; k < history->series_count; k++) {
-    if (history->series[k].has[i]) nnc_page_number(file, history->series[k].values[i]);
-    else fputs("<td></td>", file);
-  }
-  fputs("</tr>\n", file);
-}
-
-static void put_values(FILE *file, const nnc_history *history, const nnc_best_report *best) {
-  int64_t stride = nnc_chart_stride(history->count, MOST_ROWS);
-  char caption[100] = "All reports; the best is in bold type";
-  if (stride > 1)
-    snprintf(caption, sizeof caption, "%s of %lld reports, the best and the last",
-             stride == 2 ? "Every other" : "Some", (long long)history->count);
-  const char **names = calloc((size_t)history->series_count, sizeof *names);
-  char(*heads)[NNC_JSON_NAME + 1] = calloc((size_t)history->series_count, sizeof *heads);
-  nnc_page_fold(file, "Values of the curves");
-  for (int k = 0; names && heads && k < history->series_count; k++) {
-    snprintf(heads[k], sizeof heads[k], ">%s", history->series[k].name);
-    names[k] = heads[k];
-  }
-  if (names && heads) {
-    nnc_page_head(file, caption, history->series_count, names);
-    for (int64_t i = 0; i < history->count; i++)
-      if (i % stride == 0 || i == best->at || i == history->count - 1)
-        put_report(file, history, i, i == best->at);
-    fputs("</table></div>\n", file);
-  }
-  fputs("</details>\n", file);
-  free(names);
-  free(heads);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -316,7 +275,9 @@ static void put_page(FILE *file, const nnc_report *report) {
   put_tiles(file, report, &best);
   if (report->history->count > 0) {
     put_curves(file, report, &best);
-    put_values(file, report->history, &best);
+    nnc_values_put(file, report->history,
+                   &(nnc_values){.title = "Values of the curves", .best = best.at});
+    nnc_class_curves_put(file, report->history->classes, best.at);
   }
   if (report->put_more) report->put_more(file, report->context);
   nnc_network_put(file, model);

@@ -20,6 +20,7 @@
 #include "os/assert.h"
 #include "os/buffer.h"
 #include "os/message.h"
+#include "os/replace.h"
 #include "train/init_files.h"
 #include "train/source_change.h"
 
@@ -407,14 +408,57 @@ int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *positi
   return model->epochs > 0 ? model->epochs * position->steps_per_epoch : model->steps;
 }
 
-static bool no_checkpoint(const nnc_session *session, const char *path) {
-  if (session->options->best)
+static bool is_absent(const char *path) { return access(path, F_OK) != 0 && errno == ENOENT; }
+
+/* The command that trains into the folder of this one. */
+static const char *train_command(char text[512], const nnc_options *options) {
+  snprintf(text, 512, "%.200s%s%.200s", options->words[0], options->out ? " --out " : "",
+           options->out ? options->out : "");
+  return text;
+}
+
+/* A run is there, or was not yet: only then does the best one wait for a report. */
+static bool no_best(const nnc_session *session, const char *path) {
+  const nnc_options *options = session->options;
+  char command[512], *folder = nnc_default_folder(options);
+  char *last = folder ? nnc_path_join(folder, "checkpoint.safetensors") : NULL;
+  train_command(command, options);
+  if (!session->steer.best_of)
     nnc_error("there is no %s: training keeps the best checkpoint where the program says "
               "save = best(SET.METRIC)",
               path);
+  else if (last && is_absent(last))
+    nnc_error("there is no best checkpoint %s: nothing has been trained here; train first: %s",
+              path, command);
   else
-    nnc_error("there is no checkpoint %s; %sgive one with --init FILE", path,
-              session->model->train.run ? "train first, or " : "");
+    nnc_error("there is no best checkpoint %s: this run has reported nothing yet that could be the "
+              "best; go on with it: %s --resume",
+              path, command);
+  free(folder);
+  free(last);
+  return false;
+}
+
+static bool no_checkpoint(const nnc_session *session, const char *path) {
+  char command[512];
+  if (session->options->best) return no_best(session, path);
+  if (session->model->train.run)
+    nnc_error("there is no checkpoint %s; train first: %s, or give one with --init FILE", path,
+              train_command(command, session->options));
+  else nnc_error("there is no checkpoint %s; give one with --init FILE", path);
+  return false;
+}
+
+bool nnc_checkpoint_is_there(const nnc_session *session, const char *path) {
+  char command[512];
+  if (!is_absent(path)) return true;
+  train_command(command, session->options);
+  if (strcmp(path, session->checkpoint) == 0)
+    nnc_error("there is no checkpoint %s to resume: nothing has been trained here; train first: %s",
+              path, command);
+  else
+    nnc_error("there is no checkpoint %s to resume; --resume without a file goes on with %s", path,
+              session->checkpoint);
   return false;
 }
 
@@ -464,7 +508,7 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   bool is_given = options->init_count > 0;
   const char *own = session->checkpoint;
   nnc_init_files files;
-  if (!is_given && access(own, F_OK) != 0 && errno == ENOENT) {
+  if (!is_given && is_absent(own)) {
     *position = (nnc_position){.steps_per_epoch = 1};
     nnc_session_initialize(session);
     return !session->model->train.run ? load_initials(session) : no_checkpoint(session, own);

@@ -36,6 +36,9 @@ bool nnc_checkpoint_has(const nnc_session *session, int variable, unsigned kinds
  * nothing else.  NULL after a message that lists the differences. */
 nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path);
 
+/* Whether there is a file to resume; false after a message that says how to train first. */
+bool nnc_checkpoint_is_there(const nnc_session *session, const char *path);
+
 /* Reads all of its variables into the model. */
 bool nnc_checkpoint_read(nnc_session *session, nnc_safetensors *file);
 

@@ -108,7 +108,7 @@ void nnc_report_put_classes(FILE *file, const nnc_classes *classes, const char *
   static const char *const names[] = {"class", ">precision", ">recall", ">F1",
                                       ">AUC",  ">average",   ">support"};
   nnc_page_section(file, "Classes");
-  fprintf(file, "<p>%.6g of %lld examples of <b>", nnc_classes_accuracy(classes),
+  fprintf(file, "<p>%.6g %% of %lld examples of <b>", 100 * nnc_classes_accuracy(classes),
           (long long)classes->examples);
   nnc_page_text(file, set);
   fputs("</b> are right.</p>\n", file);

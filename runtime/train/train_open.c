@@ -245,6 +245,7 @@ static bool choose_keep(Trainer *trainer) {
 static nnc_safetensors *open_resumed(Trainer *trainer) {
   nnc_session *session = trainer->session;
   const char *path = resume_path(trainer);
+  if (!nnc_checkpoint_is_there(session, path)) return NULL;
   nnc_safetensors *file = nnc_checkpoint_open(session, path);
   if (!file) return NULL;
   if (nnc_checkpoint_resume(session, file, &trainer->position, &trainer->tally) &&

@@ -127,8 +127,42 @@ def check_pictures(page):
     return count
 
 
+def by_class(line):
+    """The numbers of the tables by class that are drawn: "recall/CLASS in SET"."""
+    return {f"{key}/{one['class']} in {name}": one[key] for name, table in line.get("tables", {}).items()
+            for one in table.get("per_class", []) for key in ("recall", "precision")}
+
+
+def check_values_by_class(page, lines):
+    """The classes with the least recall at the end, at most 12, are those of the table and have a curve each."""
+    wanted = [by_class(line) for line in lines]
+    recalls = sorted((value, name) for name, value in wanted[-1].items() if name.startswith("recall/"))
+    table = next((t for caption, t in tables(page).items() if "reports, by class" in caption or "last, by class" in caption), None)
+    if not any(wanted):
+        assert table is None
+        return 0
+    drawn = {name.split("/", 1)[1] for name in table[0] if "/" in name}
+    assert len(drawn) == min(12, len(recalls)), drawn
+    assert max(v for v, n in recalls if n[7:] in drawn) <= min([v for v, n in recalls if n[7:] not in drawn] + [1]), drawn
+    assert ("The 12 of" in text(page.root)) == (len(recalls) > 12)
+    at = table[0].index("step")
+    by_step = {f"{line['step']:.9g}": numbers for line, numbers in zip(lines, wanted)}
+    assert len(table) - 1 == len(lines) or 60 <= len(table) - 1 <= 130
+    for row in table[1:]:
+        for name, cell in zip(table[0], row):
+            number = by_step[row[at]].get(name)
+            assert "/" not in name or (cell == "") == (number is None) and (cell == "" or float(cell) == float(f"{number:.9g}"))
+    titles = [text(next(walk(f, "h3"))) for f in walk(page.root, "figure") if next(walk(f, "h3"), None)]
+    assert drawn <= set(titles), (drawn, titles)
+    for figure in walk(page.root, "figure"):
+        picture = next((s for s in walk(figure, "svg") if "data-y" in s[1]), None)
+        if picture and text(next(walk(figure, "h3"))) in drawn:
+            assert picture[1]["data-y"].startswith("0 1 ") and picture[1]["data-log"] == "0", "charts of classes have one scale"
+    return len(drawn)
+
+
 def check_values(page, lines):
-    table = next(t for caption, t in tables(page).items() if "reports" in caption)
+    table = next(t for caption, t in tables(page).items() if "reports" in caption and "by class" not in caption)
     names, shown = table[0], table[1:]
     wanted = [{name: number for name, number in event_file.numbers(line) if not name.startswith("tables/")} for line in lines]
     assert set(names) == {name for line in wanted for name in line}, names
@@ -162,7 +196,8 @@ def check_curves(page, lines):
                     "reports in a row without an improvement": "bad_reports"}.get(title, f"{key}/{title}")
             places = []
             for line in lines:
-                value = dict(event_file.numbers(line)).get(name, dict(event_file.numbers(line)).get(key, math.nan))
+                numbers = {**by_class(line), **dict(event_file.numbers(line))}
+                value = numbers.get(name, numbers.get(key, math.nan))
                 if math.isfinite(value):
                     height = math.log10(value) if picture[1]["data-log"] == "1" else value
                     places.append((pixel(x, line[across]), pixel(y, height)))
@@ -203,6 +238,7 @@ def check_classes(page, evaluated):
     assert matrix[0] == [""] + names, matrix[0]
     assert [row[0] for row in matrix[1:]] == names
     assert [[int(c) for c in row[1:]] for row in matrix[1:]] == evaluated["confusion"]
+    assert f"{100 * evaluated['right']:.6g} % of {evaluated['counted']} examples" in text(page.root), evaluated["right"]
     scores = tables(page)["Each class"]
     for row, wanted in zip(scores[1:], evaluated["per_class"]):
         assert row[0] == str(wanted["class"])
@@ -220,15 +256,16 @@ def main():
     words = [text(e) for tag in ("td", "span", "b", "title") for e in walk(page.root, tag)]
     assert not any(re.search(r"(^| )-?(nan|inf)$", word) for word in words), "a number that is none is not called as in the log"
     pictures = check_pictures(page)
-    charts = 0
+    charts = classes = 0
     if lines:
         check_values(page, lines)
         charts = check_curves(page, lines)
+        classes = check_values_by_class(page, lines)
     buffers = check_plan(page)
     if len(sys.argv) > 3:
         with open(sys.argv[3]) as file:
             check_classes(page, json.load(file))
-    print(f"{len(source)} bytes, {charts} charts, {buffers} buffers, {pictures} pictures")
+    print(f"{len(source)} bytes, {charts} charts, {classes} by class, {buffers} buffers, {pictures} pictures")
 
 
 if __name__ == "__main__":

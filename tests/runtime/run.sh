@@ -100,7 +100,12 @@ test_metrics() {
   run 0 '"data":"test","examples":34,"step":40' ./toy eval --out one
   run 0 '"data":"train","examples":105' ./toy eval train --out one
   run 1 "no data set 'tset'; did you mean 'test'" ./toy eval tset --out one
-  run 1 'there is no checkpoint nowhere' ./toy eval --out nowhere
+  run 1 'there is no checkpoint nowhere/checkpoint.safetensors; train first: ./toy --out nowhere, or' ./toy eval --out nowhere
+  run 1 'there is no checkpoint nowhere/checkpoint.safetensors to resume: .* train first: ./toy --out nowhere' \
+    ./toy --resume --out nowhere
+  check "which makes no folder" test ! -e nowhere
+  run 1 'there is no checkpoint gone.safetensors to resume; --resume without a file goes on with .*/checkpoint' \
+    ./toy --resume gone.safetensors
 }
 
 test_resume() {

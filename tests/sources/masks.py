@@ -3,7 +3,7 @@ stages of all kinds; masks that are a function of their pictures while a network
 any number of threads, after kills; masks of another size or number.
 
     masks.py BUILD FOLDER     FOLDER is empty; prints what failed and "N passed, N failed" """
-import io, json, math, os, pathlib, random, re, shutil, signal, subprocess, sys, tarfile, zipfile
+import io, json, math, os, pathlib, random, re, shutil, signal, struct, subprocess, sys, tarfile, zipfile, zlib
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import checks, files  # noqa: E402
@@ -81,6 +81,49 @@ predict {{ image = image, mask = mask }}
     check(f"{stages}: something lies outside", (outside > 0) == ("value = 7)" in stages.replace("random_erase(1, scale = [0.01, 0.02], value = 7)", "")), f"{outside} pixels")
     check(f"{stages}: the same with one thread", text == run(f"./{name}", "predict", "-j", "1")[1])
 shutil.rmtree("pictures"), shutil.rmtree("masks")
+
+# ---- names of pictures and masks ----
+
+if compile("named", """const batch = 1
+data predict { image = image_folder("photos"), mask = image_folder("signs") | with(image) }
+input image : u8[batch, 1, 2, 2]
+input mask  : u8[batch, 1, 2, 2]
+predict { image = image, mask = mask }
+"""):
+    tiny = files.png(2, 2, 1, bytes(4))
+    for text, pictures, masks, told in [
+            ("the same names", ["a", "b", "c"], ["a", "b", "c"], ""),
+            ("a suffix", ["img_1", "img_2"], ["1_mask", "2_mask"], ""),
+            ("names that have nothing in common", ["x", "y"], ["1", "2"], ""),
+            ("a mask that is missing, and a picture", ["a", "b", "c", "e"], ["a", "c", "d", "e"], "c.png .*/b.png.* 2 of 4 pairs"),
+            ("no row agrees", ["1", "2", "3"], ["2_mask", "3_mask", "4_mask"], "2_mask.png .*/1.png.* 3 of 3 pairs")]:
+        for where, names in ("photos", pictures), ("signs", masks):
+            shutil.rmtree(where, ignore_errors=True)
+            for name in names:
+                write(f"{folder(where)}{name}.png", tiny)
+        status, _, message = run("./named", "predict")
+        found = re.findall("warning: .*", message)
+        check(f"masks and pictures, {text}", status == 0 and len(found) == bool(told) and
+              (not told or re.search("signs/all/.* is the mask of photos/all/.*", found[0]) and re.search(told, found[0])), message)
+
+# ---- masks with a palette ----
+
+def indexed(palette):
+    """2 x 2 pixels of the indices 0, 1, 1, 0."""
+    head = struct.pack(">IIBBBBB", 2, 2, 8, 3, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(files.chunk(*part) for part in [
+        (b"IHDR", head), (b"PLTE", palette), (b"IDAT", zlib.compress(b"\0\0\1\0\1\0")), (b"IEND", b"")])
+
+
+for text, palette, value, told in [("colours", bytes([0, 0, 0, 128, 0, 0]), 38, 1), ("greys", bytes([0, 0, 0, 1, 1, 1]), 1, 0)]:
+    for where in "photos", "signs":
+        shutil.rmtree(where, ignore_errors=True)
+        for name in "ab":
+            write(f"{folder(where)}{name}.png", tiny if where == "photos" else indexed(palette))
+    status, out, message = run("./named", "predict")
+    check(f"a palette of {text}: values", status == 0 and json.loads(out.splitlines()[0])["mask"] == [[[0, value], [value, 0]]], out)
+    found = re.findall("warning: .*", message)
+    check(f"a palette of {text}: warnings", len(found) == told and all("signs/all/" in line and "palette" in line for line in found), message)
 
 # ---- while training: a mask is its picture divided by 32 ----
 

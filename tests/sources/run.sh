@@ -42,7 +42,12 @@ lines() { printf '{"shade":%s,"number":%s,"weight":3,"scaled":6}\n' "$@"; }
 expect "files" "$(./rows predict --out rows.out train/b/4.png train/a 2>&1)" "$(lines 50 0 10 1 20 2 30 3)"
 check_status "no files" 1 'predict needs 1 file: image \(files\); 0 given' ./rows predict --out rows.out
 check_status "standard input" 1 'pictures are read from files' ./rows predict --out rows.out -
-check_status "an empty folder" 1 'holds no pictures' ./rows predict --out rows.out train
+mkdir -p empty flat/train deep/train/one/two deep/val
+cp train/a/*.png flat/train; cp train/a/*.png deep/train/one/two
+check_status "an empty folder" 1 'empty holds no pictures \(.jpg, .jpeg, .png\)$' ./rows predict --out rows.out empty
+check_status "a folder of folders" 1 'train holds no pictures itself .*; its folders a, b do: give these' ./rows predict --out rows.out train
+check_status "no folders of classes" 1 'flat/train has no folders, but pictures; .* flat/train/CLASS, or to flat/train/all' ./rows --out x --data flat
+check_status "folders in that of a class" 1 'train/one holds no pictures itself .*; its folder two does: image_folder takes the folder whose folders are the classes' ./rows --out x --data deep
 mixed=$(./rows predict --out rows.out train/a/0.png notes.png gone.png train/a/1.png 2>errors); status=$?
 expect "the status of a row that fails" $status 1
 expect "the other rows" "$mixed" "$(lines 10 0; echo '{"error":"notes.png: neither a JPEG nor a PNG file"}'

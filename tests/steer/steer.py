@@ -223,7 +223,12 @@ check("export --best", out_of("e.safetensors", "./p", "export", "--best", "--out
       out_of("f.safetensors", "./p", "export", "--init", "a/best.safetensors", "f.safetensors"))
 expect("export to the best", 1, "it is the best checkpoint", "./p", "export", "--out", "a", "a/best.safetensors")
 expect("--best and --init", 2, "give one", "./p", "eval", "--best", "--init", "e.safetensors")
-expect("no best", 1, r"there is no nothing/best.safetensors.*save = best", "./p", "eval", "--best", "--out", "nothing")
+for command in "eval", "predict":
+    expect(f"{command}: no best", 1, r"no best checkpoint nothing/best.safetensors: .* train first: ./p --out nothing",
+           "./p", command, "--best", "--out", "nothing")
+run("./p", "--out", "unreported", "--steps", "0")
+expect("no best yet", 1, r"no best checkpoint unreported/best.safetensors: .*nothing yet.*: ./p --out unreported --resume",
+       "./p", "eval", "--best", "--out", "unreported")
 expect("--keep", 0, "the last 2 kept: b/kept", "./p", "--out", "b", "--keep", "2", "--patience", "0")
 compare("--keep 2", "b", Rules(best=("rising", True, 1), stop=("falling", False, 10**6), keep=2), ("rising", True, 1))
 expect("fewer are kept", 0, "the last 1 kept", "./p", "--out", "b", "--keep", "1", "--resume", "--epochs", str(EPOCHS + 1),

@@ -10,8 +10,11 @@ A page has a folder of its own. Its fenced blocks are taken in their order, by t
     net recipe-head   on docs/recipes.md: what stands before each recipe
     net recipe NAME.net   becomes that file after the head. A recipe that no command names is trained for some steps
 
+Programs that must have learnt something are in LEARNS: a metric of the last report is at least so great, and the loss has fallen.
+
 `nnc` is a script that compiles with little optimization, unless --long is given.
 """
+import json
 import os
 import pty
 import re
@@ -25,6 +28,8 @@ import named_weights
 TUTORIALS = ["tutorial-photographs", "tutorial-tables", "tutorial-text", "recipes", "from-pytorch", "README"]
 # Data that are not drawn: a page's folder of data, and its name where data are found.
 GIVEN = {"tutorial-tables": ("data/wine", "tabular-regression"), "tutorial-text": ("data/tinyshakespeare", "tinyshakespeare")}
+# By page and program: a metric of its last report, and the least that it must be.
+LEARNS = {"recipes": {"sounds": ("val/accuracy", 0.9), "detect": ("test/ap50", 0.25)}}
 SHARED = ["../shared/data", "../../shared/data"]
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 
@@ -153,6 +158,15 @@ def tutorial(page, folder, path):
             compare(name, text, printed)
 
 
+def judge_learning(name, model, folder, metric, least):
+    with open(os.path.join(folder, model + ".run", "log.jsonl")) as file:
+        lines = [json.loads(line) for line in file]
+    if lines[-1][metric] >= least and lines[-1]["train/loss"] < 0.7 * lines[0]["train/loss"]:
+        ok()
+    else:
+        fail(f"{name}: {model} has not learnt enough: {lines[0]}, then {lines[-1]}")
+
+
 def compiler(build, work, long):
     """A folder whose `nnc` compiles without much optimization."""
     folder = os.path.join(work, "bin")
@@ -190,6 +204,8 @@ def main():
             for there in ["models", "build"]:
                 os.symlink(os.path.abspath(there) if there == "models" else build, os.path.join(folder, there))
         tutorial("README.md" if name == "README" else f"docs/{name}.md", folder, path)
+        for model, (metric, least) in LEARNS.get(name, {}).items():
+            judge_learning(name, model, folder, metric, least)
     print(f"{passed} passed, {failed} failed")
     return failed > 0 or passed == 0
 

@@ -3,6 +3,7 @@
  * The tables below are that vocabulary. Arguments are evaluated to plain values (numbers, strings,
  * lists, names of fields) and given to the runtime by formal name; what is not given keeps the
  * runtime's default. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include "elaborate/core/report.h"
@@ -292,6 +293,45 @@ static const char *join_names(Arena *arena, const char *const *names, int count)
   return text;
 }
 
+/* Small letters and digits alone, so that RandomVerticalFlip is random_vertical_flip. */
+static void plain_name(char text[40], const char *name) {
+  size_t length = 0;
+  for (; *name && length < 39; name++)
+    if (isalnum((unsigned char)*name)) text[length++] = (char)tolower((unsigned char)*name);
+  text[length] = 0;
+}
+
+/* What other libraries have as a transform, and is something else here, or nothing. */
+static const char *elsewhere(const char *name) {
+  static const struct {
+    const char *word, *answer;
+  } words[] = {
+      {"totensor",
+       "pictures are read as numbers from 0 to 255; in the model f32(image) / 255 scales them"},
+      {"normalize",
+       "pictures: normalize(image, mean = [...], std = [...]) is a function of the model; "
+       "standardize is for tables"},
+      {"rescale", "in the model: f32(image) / 255"},
+      {"grayscale", "an input of one channel, u8[batch, 1, height, width], reads pictures as grey"},
+      {"togray", "an input of one channel, u8[batch, 1, height, width], reads pictures as grey"},
+      {"randomverticalflip", "pictures are mirrored left and right alone, by random_flip"},
+      {"vflip", "pictures are mirrored left and right alone, by random_flip"},
+      {"gaussianblur", "no stage blurs pictures"},
+      {"map", "stages do what is known; any other computation stands in the model, after input"},
+      {"lambda", "stages do what is known; any other computation stands in the model, after input"},
+      {"compose", "stages stand one after the other, each after |"},
+      {"repeat", "an epoch goes through all examples once; train { epochs = N } repeats it"},
+      {"cache", "data sets are kept in memory; pictures are kept decoded by ./PROGRAM --cache 4G"},
+      {"minmaxscaler",
+       "standardize scales columns to mean 0 and deviation 1; other scales stand in the model"},
+  };
+  char plain[40];
+  plain_name(plain, name);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(plain, words[i].word) == 0) return words[i].answer;
+  return NULL;
+}
+
 static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_source) {
   const DataWord *words = is_source ? sources : stages, *others = is_source ? stages : sources;
   int count = is_source ? SOURCE_COUNT : STAGE_COUNT;
@@ -311,7 +351,9 @@ static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_s
                           name);
   }
   Diagnostic *d = report_error(e, at, "unknown %s '%s'", is_source ? "source" : "stage", name);
-  report_suggest(d, name, names, count);
+  const char *answer = is_source ? NULL : elsewhere(name);
+  if (answer) diag_help(d, "%s", answer);
+  else report_suggest(d, name, names, count);
   diag_help(d, "the %s are %s", is_source ? "sources" : "stages",
             join_names(e->arena, names, count));
   return NULL;

@@ -4,6 +4,7 @@
  * own. Objectives update in text order; a later one's loss is computed again with the new
  * values of the parameters updated before it, which are constants to its gradients. */
 #include <string.h>
+#include "core/pattern.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
@@ -125,19 +126,48 @@ static void collect_targets(Update *update) {
                            : "the program has no parameters to train");
 }
 
+/* Whether a parameter has a path of this pattern; of a group that freezes, a state counts too. */
+static bool pattern_is_met(Elaborator *e, const TrainGroup *group, const AstExpr *pattern) {
+  for (int i = 0; i < e->trace->slots.count; i++) {
+    const Slot *slot = e->trace->slots.items[i];
+    bool counts = slot->kind == VARIABLE_PARAM ||
+                  (slot->kind == VARIABLE_STATE && group->keys[KEY_FROZEN].expr);
+    if (counts && nnc_pattern_matches(pattern->string.bytes, slot->path)) return true;
+  }
+  return false;
+}
+
+static void help_with_parameters(Elaborator *e, Diagnostic *d, const AstExpr *pattern) {
+  int count = 0;
+  const char **paths = ARENA_ARRAY(e->arena, const char *, e->trace->slots.count + 1);
+  for (int i = 0; i < e->trace->slots.count; i++)
+    if (e->trace->slots.items[i]->kind == VARIABLE_PARAM)
+      paths[count++] = e->trace->slots.items[i]->path;
+  Text list = {0};
+  for (int i = 0; i < count && i < 8; i++) text_printf(&list, "%s%s", i ? ", " : "", paths[i]);
+  if (pattern) report_suggest(d, pattern->string.bytes, paths, count);
+  if (count) diag_help(d, "parameters are %s%s", list.data, count > 8 ? ", ..." : "");
+  text_free(&list);
+}
+
+/* A group that holds for nothing is told as a whole; else each of its patterns that does. */
 static void check_groups(Update *update) {
   Elaborator *e = update->e;
   for (int i = 0; i < update->plan->groups.count; i++) {
     const TrainGroup *group = update->plan->groups.items[i];
-    if (group->matched > 0) continue;
-    Diagnostic *d = report_warning(e, group->entry->span, "no parameter matches this group");
-    Text list = {0};
-    int shown = 0;
-    for (int k = 0; k < e->trace->slots.count && shown < 8; k++)
-      if (e->trace->slots.items[k]->kind == VARIABLE_PARAM)
-        text_printf(&list, "%s%s", shown++ ? ", " : "", e->trace->slots.items[k]->path);
-    if (shown) diag_help(d, "parameters are %s%s", list.data, shown == 8 ? ", ..." : "");
-    text_free(&list);
+    const AstEntry *entry = group->entry;
+    if (group->matched == 0) {
+      Diagnostic *d = report_warning(e, entry->span, "no parameter matches this group");
+      help_with_parameters(e, d, entry->patterns.count == 1 ? entry->patterns.items[0] : NULL);
+      continue;
+    }
+    for (int k = 0; k < entry->patterns.count; k++) {
+      const AstExpr *pattern = entry->patterns.items[k];
+      if (pattern_is_met(e, group, pattern)) continue;
+      Diagnostic *d =
+          report_warning(e, pattern->span, "no parameter matches '%s'", pattern->string.bytes);
+      help_with_parameters(e, d, pattern);
+    }
   }
 }
 
