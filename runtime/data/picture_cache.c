@@ -12,7 +12,6 @@
  *
  * The cache's file may be anybody's: an item is used where its notes are what these stages note of a picture of that
  * size, and its bytes are as many as that takes. Any other counts as missing. */
-#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -313,8 +312,7 @@ static int make_cached(Making *making, unsigned char *row) {
   const unsigned char *kept = find_item(making, &item, &was_kept);
   int result = kept ? make_of_item(making, &item, kept, row) : -1;
   making->context = context;
-  if (result == 0 && was_kept)
-    atomic_fetch_add_explicit(&making->visit->scratch->cached, 1, memory_order_relaxed);
+  if (result == 0 && was_kept) making->visit->scratch->found++;
   return result;
 }
 

@@ -364,14 +364,8 @@ int64_t nnc_data_bytes(const nnc_data *data) {
 
 nnc_data_spent nnc_data_spend(const nnc_data *data) {
   nnc_data_spent spent = {.threads = data->workers ? data_workers_count(data->workers) : 0};
-  for (int t = 0; t < spent.threads; t++) {
-    const DataScratch *scratch = data_workers_scratch(data->workers, t);
-    spent.rows += atomic_load_explicit(&scratch->rows, memory_order_relaxed);
-    spent.cached += atomic_load_explicit(&scratch->cached, memory_order_relaxed);
-    for (int w = 0; w < NNC_DATA_WORKS; w++)
-      spent.seconds[w] +=
-          1e-9 * (double)atomic_load_explicit(&scratch->nanoseconds[w], memory_order_relaxed);
-  }
+  for (int t = 0; t < spent.threads; t++)
+    data_scratch_add_to(data_workers_scratch(data->workers, t), &spent);
   return spent;
 }
 

@@ -32,13 +32,33 @@ void data_scratch_mark(DataScratch *scratch, enum nnc_data_work work) {
 }
 
 void data_scratch_end(DataScratch *scratch, int64_t rows) {
-  add(&scratch->rows, rows);
+  atomic_fetch_add(&scratch->is_written, 1);
+  atomic_fetch_add(&scratch->rows, rows);
+  atomic_fetch_add(&scratch->cached, scratch->found);
+  atomic_fetch_add(&scratch->is_written, 1);
+  scratch->found = 0;
   for (int b = 0; b < DATA_BUFFER_COUNT; b++) {
     if (scratch->buffers[b].size <= KEPT) continue;
     free(scratch->buffers[b].bytes);
     scratch->buffers[b].bytes = NULL;
     scratch->buffers[b].size = 0;
   }
+}
+
+void data_scratch_add_to(const DataScratch *scratch, nnc_data_spent *spent) {
+  uint64_t before, after;
+  int64_t rows, cached;
+  do {
+    before = atomic_load(&scratch->is_written);
+    rows = atomic_load(&scratch->rows);
+    cached = atomic_load(&scratch->cached);
+    after = atomic_load(&scratch->is_written);
+  } while (before != after || before % 2 != 0);
+  spent->rows += rows;
+  spent->cached += cached;
+  for (int w = 0; w < NNC_DATA_WORKS; w++)
+    spent->seconds[w] +=
+        1e-9 * (double)atomic_load_explicit(&scratch->nanoseconds[w], memory_order_relaxed);
 }
 
 void data_scratch_free(DataScratch *scratch) {

@@ -23,7 +23,7 @@ enum DataBuffer {
   DATA_BUFFER_COUNT
 };
 
-/* One writes, all may read `nanoseconds` and `rows` at the same time. */
+/* One writes; all may read the sums at the same time (data_scratch_add_to). */
 typedef struct DataScratch {
   struct {
     void *bytes;
@@ -31,8 +31,10 @@ typedef struct DataScratch {
   } buffers[DATA_BUFFER_COUNT];
   int64_t since; /* the thread's processor time at the last mark */
   _Atomic int64_t nanoseconds[NNC_DATA_WORKS];
+  int64_t found; /* by the cache, of the rows that are being made */
   _Atomic int64_t rows;
-  _Atomic int64_t cached; /* of them, what the cache had */
+  _Atomic int64_t cached;      /* of them, what the cache had */
+  _Atomic uint64_t is_written; /* grows when rows and cached begin to change, and when they have */
 } DataScratch;
 
 /* The buffer, with room for `size` bytes, aligned for any type; what it held is lost. NULL when
@@ -42,6 +44,8 @@ void *data_scratch_take(DataScratch *scratch, enum DataBuffer buffer, size_t siz
 void data_scratch_begin(DataScratch *scratch);
 void data_scratch_mark(DataScratch *scratch, enum nnc_data_work work);
 void data_scratch_end(DataScratch *scratch, int64_t rows);
+/* Adds what the thread has spent; rows and what the cache had of them belong together. */
+void data_scratch_add_to(const DataScratch *scratch, nnc_data_spent *spent);
 void data_scratch_free(DataScratch *scratch);
 
 #endif

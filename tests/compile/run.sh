@@ -96,9 +96,9 @@ check_status "no temporary files stay" 0 '^0$' sh -c "ls '$work/cache' | grep -v
 
 # ---- what an executable weighs ----
 "$nnc" models/mnist.net -o "$work/weighed"
-at_most "bytes of mnist, stripped and optimized" "$(stat -c %s "$work/weighed")" 470000
+at_most "bytes of mnist, stripped and optimized" "$(stat -c %s "$work/weighed")" 440000
 "$nnc" models/iris.net -o "$work/weighed"
-at_most "bytes of iris" "$(stat -c %s "$work/weighed")" 404000
+at_most "bytes of iris" "$(stat -c %s "$work/weighed")" 380000
 "$nnc" models/iris.net --report-page -o "$work/weighed"
 at_most "bytes of iris with its report" "$(stat -c %s "$work/weighed")" 440000
 
