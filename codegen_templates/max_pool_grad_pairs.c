@@ -19,25 +19,20 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const @DY_TYPE@ *const right = @DY@ + (plane * ((int64_t)Y0 * Y1) + window) * Y2;
         for (int64_t first = 0; first < Y2; first = nnc_next_span(first, @LANES@, Y2)) {
           const int64_t begin = (window / Y1 * K0 * X1 + window % Y1 * K1) * X2 + first * 2;
-          const nnc_span_@SUFFIX@ none = {0};
-          nnc_span_@SUFFIX@ best = none, seen[2];
+          nnc_span_@SUFFIX@ best = {0}, seen[2], given;
           nnc_span_bits_@SUFFIX@ where = {0};
           NNC_UNROLL for (int64_t t0 = 0; t0 < K0; t0++)
             NNC_UNROLL for (int64_t t1 = 0; t1 < K1; t1++) {
               const int64_t row = begin + (t0 * X1 + t1) * X2;
               @SEEN@
-              NNC_UNROLL for (int t2 = 0; t2 < 2; t2++) {
-                const int tap = (int)(t0 * K1 + t1) * 2 + t2;
-                const nnc_span_bits_@SUFFIX@ better = nnc_span_better_@SUFFIX@(seen[t2], best);
-                best = tap == 0 ? seen[t2] : nnc_span_pick_@SUFFIX@(better, seen[t2], best);
-                where = tap == 0 ? where : (better & tap) | (where & ~better);
-              }
+              NNC_UNROLL for (int t2 = 0; t2 < 2; t2++)
+                nnc_span_take_@SUFFIX@(&best, &where, &seen[t2], (int)(t0 * K1 + t1) * 2 + t2);
             }
           @GIVEN@
           NNC_UNROLL for (int64_t t0 = 0; t0 < K0; t0++)
             NNC_UNROLL for (int64_t t1 = 0; t1 < K1; t1++) {
               NNC_UNROLL for (int t2 = 0; t2 < 2; t2++)
-                seen[t2] = none + nnc_span_pick_@SUFFIX@(where == (int)(t0 * K1 + t1) * 2 + t2, given, none);
+                nnc_span_give_@SUFFIX@(&seen[t2], &where, &given, (int)(t0 * K1 + t1) * 2 + t2);
               nnc_span_join_@SUFFIX@(sums + begin + (t0 * X1 + t1) * X2, seen);
             }
         }

@@ -1,7 +1,8 @@
 /* Pooling on planes: windows of two along a row that lie side by side, some of a row at a time.
  *
  * A span is the values of 8 or 4 windows in a row. What a span's windows see are twice as many neighbours: those at
- * even places are the first of each window, those at odd places the second. */
+ * even places are the first of each window, those at odd places the second. Spans are passed by address: a processor
+ * may have no registers of their width. */
 #ifndef NNC_POOL_H
 #define NNC_POOL_H
 
@@ -29,50 +30,47 @@ NNC_INLINE int64_t nnc_next_span(int64_t first, int64_t lanes, int64_t count) {
 #define NNC_OF_PAIR(bits, a, b, ...) __builtin_shuffle(a, b, (bits){__VA_ARGS__})
 #endif
 
-/* nnc_span_apart: the first and the second value of each window; nnc_span_join: the other way round.
- * nnc_span_better: whether a value takes the place of the greatest so far: NaN is greater than all, and of equal ones
- * the first stays. nnc_span_pick: a where `is_a`, else b. */
+/* With `span`, its bits as integers and as it lies in memory as types:
+ * load      a span of memory
+ * apart     v[0] and v[1]: the first and the second value of each window
+ * join      the other way round
+ * take      x, of tap number `tap`, where it is greater than the greatest so far, and the tap with it: NaN is greater
+ *           than all, and of equal ones the first stays; the tap 0 is always taken
+ * give      to each window's value under the tap: what it is given if that is where its greatest is, else 0
+ * As arrays, for loops over their elements: nnc_apart. */
 #define NNC_DEFINE_SPAN(name, type, integer, lanes)                                                \
-  typedef type nnc_span_##name##_##lanes __attribute__((vector_size(lanes * sizeof(type))));       \
-  typedef integer nnc_span_bits_##name##_##lanes                                                   \
-      __attribute__((vector_size(lanes * sizeof(type))));                                          \
-  typedef type nnc_span_mem_##name##_##lanes                                                       \
+  NNC_DEFINE_SPAN_OF(nnc_span_##name##_##lanes, nnc_span_bits_##name##_##lanes,                    \
+                     nnc_span_mem_##name##_##lanes, name##_##lanes, type, integer, lanes)
+#define NNC_DEFINE_SPAN_OF(span, bits, mem, name, type, integer, lanes)                            \
+  typedef type span __attribute__((vector_size(lanes * sizeof(type))));                            \
+  typedef integer bits __attribute__((vector_size(lanes * sizeof(type))));                         \
+  typedef type mem                                                                                 \
       __attribute__((vector_size(lanes * sizeof(type)), aligned(sizeof(type)), may_alias));        \
-  NNC_INLINE nnc_span_##name##_##lanes nnc_span_load_##name##_##lanes(const type *from) {          \
-    return (nnc_span_##name##_##lanes) * (const nnc_span_mem_##name##_##lanes *)from;              \
+  NNC_INLINE void nnc_span_load_##name(span *x, const type *from) {                                \
+    *x = (span) * (const mem *)from;                                                               \
   }                                                                                                \
-  NNC_INLINE void nnc_span_store_##name##_##lanes(type *to, nnc_span_##name##_##lanes x) {         \
-    *(nnc_span_mem_##name##_##lanes *)to = (nnc_span_mem_##name##_##lanes)x;                       \
+  NNC_INLINE void nnc_span_apart_##name(span *v, const type *from) {                               \
+    const span a = (span) * (const mem *)from, b = (span) * (const mem *)(from + lanes);           \
+    v[0] = NNC_OF_PAIR(bits, a, b, NNC_EVEN_##lanes);                                              \
+    v[1] = NNC_OF_PAIR(bits, a, b, NNC_ODD_##lanes);                                               \
   }                                                                                                \
-  NNC_INLINE void nnc_span_apart_##name##_##lanes(nnc_span_##name##_##lanes *v,                    \
-                                                  const type *from) {                              \
-    const nnc_span_##name##_##lanes a = nnc_span_load_##name##_##lanes(from);                      \
-    const nnc_span_##name##_##lanes b = nnc_span_load_##name##_##lanes(from + lanes);              \
-    v[0] = NNC_OF_PAIR(nnc_span_bits_##name##_##lanes, a, b, NNC_EVEN_##lanes);                    \
-    v[1] = NNC_OF_PAIR(nnc_span_bits_##name##_##lanes, a, b, NNC_ODD_##lanes);                     \
+  NNC_INLINE void nnc_span_join_##name(type *to, const span *v) {                                  \
+    *(mem *)to = (mem)NNC_OF_PAIR(bits, v[0], v[1], NNC_LOW_##lanes);                              \
+    *(mem *)(to + lanes) = (mem)NNC_OF_PAIR(bits, v[0], v[1], NNC_HIGH_##lanes);                   \
   }                                                                                                \
-  NNC_INLINE void nnc_span_join_##name##_##lanes(type *to, const nnc_span_##name##_##lanes *v) {   \
-    nnc_span_store_##name##_##lanes(                                                               \
-        to, NNC_OF_PAIR(nnc_span_bits_##name##_##lanes, v[0], v[1], NNC_LOW_##lanes));             \
-    nnc_span_store_##name##_##lanes(                                                               \
-        to + lanes, NNC_OF_PAIR(nnc_span_bits_##name##_##lanes, v[0], v[1], NNC_HIGH_##lanes));    \
+  NNC_INLINE void nnc_span_take_##name(span *best, bits *where, const span *x, int tap) {          \
+    const bits better = (bits)((*x > *best) | ((*x != *x) & (*best == *best)));                    \
+    *best = tap == 0 ? *x : (span)(((bits)*x & better) | ((bits)*best & ~better));                 \
+    *where = tap == 0 ? (bits){0} : (better & tap) | (*where & ~better);                           \
   }                                                                                                \
-  NNC_INLINE nnc_span_bits_##name##_##lanes nnc_span_better_##name##_##lanes(                      \
-      nnc_span_##name##_##lanes x, nnc_span_##name##_##lanes best) {                               \
-    return (nnc_span_bits_##name##_##lanes)((x > best) | ((x != x) & (best == best)));             \
+  NNC_INLINE void nnc_span_give_##name(span *to, const bits *where, const span *given, int tap) {  \
+    *to = (span){0} + (span)((bits)(*where == tap) & (bits)*given);                                \
   }                                                                                                \
-  NNC_INLINE nnc_span_##name##_##lanes nnc_span_pick_##name##_##lanes(                             \
-      nnc_span_bits_##name##_##lanes is_a, nnc_span_##name##_##lanes a,                            \
-      nnc_span_##name##_##lanes b) {                                                               \
-    return (nnc_span_##name##_##lanes)(((nnc_span_bits_##name##_##lanes)a & is_a) |                \
-                                       ((nnc_span_bits_##name##_##lanes)b & ~is_a));               \
-  }                                                                                                \
-  /* The two values of each window as an array, for loops over them. */                            \
-  NNC_INLINE void nnc_apart_##name##_##lanes(type v[2][lanes], const type *from) {                 \
-    nnc_span_##name##_##lanes span[2];                                                             \
-    nnc_span_apart_##name##_##lanes(span, from);                                                   \
-    nnc_span_store_##name##_##lanes(v[0], span[0]);                                                \
-    nnc_span_store_##name##_##lanes(v[1], span[1]);                                                \
+  NNC_INLINE void nnc_apart_##name(type v[2][lanes], const type *from) {                           \
+    span pair[2];                                                                                  \
+    nnc_span_apart_##name(pair, from);                                                             \
+    memcpy(v[0], &pair[0], sizeof pair[0]);                                                        \
+    memcpy(v[1], &pair[1], sizeof pair[1]);                                                        \
   }
 
 NNC_DEFINE_SPAN(f32, float, int32_t, 4)

@@ -84,8 +84,7 @@ static void add_pairs(TemplateHoles *holes, const Kernel *kernel) {
   int last = slots->spatial - 1, lanes = loop_span(slots->out[last]);
   const char *span = arena_printf(arena, "%s_%d", c_type_name(value_type(kernel)), lanes);
   const char *apart = arena_printf(arena, "nnc_span_apart_%s(seen, %%s);", span);
-  const char *load =
-      arena_printf(arena, "const nnc_span_%s given = nnc_span_load_%s(%%s);", span, span);
+  const char *load = arena_printf(arena, "nnc_span_load_%s(&given, %%s);", span);
   template_add(holes, "SUFFIX", span);
   template_add_integer(holes, "LANES", lanes);
   template_add(holes, "SEEN",
