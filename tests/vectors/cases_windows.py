@@ -127,6 +127,21 @@ g.case("max_pool2d(x, 3, stride = 2, padding = \"same\")",
 g.case("sum_pool(x, 2, stride = 1, padding = 1)", lambda x: F.avg_pool2d(x, 2, 1, 1) * 4, x=N(2, 1, 4, 3))
 g.case("avg_pool(x, 3, stride = 2, padding = \"same\", count_include_pad = false)",
        lambda x: F.avg_pool2d(same_padding(x, 3, 2), 3, 2) / F.avg_pool2d(same_padding(torch.ones_like(x), 3, 2), 3, 2), x=N(1, 2, 6, 5))
+# Rows of windows of two that lie side by side: whole spans, a last one that repeats windows, places that no window has.
+for size in [(32,), (21,), (6, 28), (5, 8), (4, 11), (2, 3, 20)]:
+    n = len(size)
+    for kernel in [2] if n < 3 else [2, [1, 3, 2]]:
+        g.case(f"max_pool{n}d(x, {kernel})", lambda x, f=MAX[n], k=kernel: f(x, k), x=D(2, 3, *size))
+        g.case(f"max_pool{n}d(relu(x) * z, {kernel}) - z[..., :{size[-1] // 2}]" if n == 1 else f"max_pool{n}d(relu(x), {kernel})",
+               (lambda x, z, k=kernel, m=size[-1] // 2: F.max_pool1d(F.relu(x) * z, k) - z[..., :m]) if n == 1 else
+               (lambda x, f=MAX[n], k=kernel: f(F.relu(x), k)), x=D(2, 3, *size), **({"z": D(2, 3, *size)} if n == 1 else {}))
+        g.case(f"avg_pool{n}d(x, {kernel})", lambda x, f=AVG[n], k=kernel: f(x, k), x=N(1, 2, *size))
+odd = [1.0, math.inf, -0.0, 0.0, 0.0, -0.0, -math.inf, -math.inf, 3.0, 3.0, -1.0, -2.0, -math.inf, -5.0, math.inf, math.inf, 2.0, 1.0, 0.5, 4.0]
+g.case("max_pool(x, 2)", lambda x: F.max_pool1d(x, 2), x=[[odd]])
+g.case("max_pool2d(x, 2)", lambda x: F.max_pool2d(x, 2), x=[[[odd, odd[::-1]]]])
+nans = [math.nan if i % 3 == 0 else v for i, v in enumerate(odd)]
+g.case("where(is_nan(max_pool2d(x, 2)), 7, max_pool2d(x, 2))", lambda x: torch.nan_to_num(F.max_pool2d(x, 2), 7.0, math.inf, -math.inf),
+       x=[[[nans, nans[::-1]]]])
 g.case("max_pool(x, 2, stride = 2, padding = ceil_padding(x, 2, 2, 0, 1))", lambda x: F.max_pool1d(x, 2, ceil_mode=True), x=D(1, 1, 5))
 
 # ---- sizes --------------------------------------------------------------------------------------
