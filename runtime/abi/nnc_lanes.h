@@ -2,8 +2,8 @@
  *
  * A reduction over a row takes its values from `v` in memory. A whole block of NNC_BLOCK is joined by
  * pairs of neighbours, in the order of memory, so that little of it waits for the block before; the rest
- * of a row goes group by group, the last one filled up with the reduction's identity. Extrema of a block or a
- * rest are taken as if it had no NaN; a lane that met one becomes it. */
+ * of a row goes group by group, the last one filled up with the reduction's identity. Extrema are taken
+ * as if there was no NaN; lanes that met one are marked, and a row with a mark is NaN. */
 #ifndef NNC_LANES_H
 #define NNC_LANES_H
 
@@ -27,8 +27,9 @@ enum { NNC_GROUP_f32 = 16, NNC_GROUP_f64 = 8, NNC_GROUP_i32 = 16, NNC_GROUP_i64 
       __attribute__((vector_size(64), aligned(sizeof(type)), may_alias));
 
 /* Memory that lies so far ahead is fetched into a core's own cache while a block is read, earlier than the
- * processor would by itself; past the first level, whose few buffers the loads themselves need. */
-enum { NNC_AHEAD = 4096 };
+ * processor would by itself; past the first level, whose few buffers the loads themselves need. From 1 to 3 KB
+ * are as good; a page ahead, maxima, whose comparisons hold up more loads, take a tenth longer. */
+enum { NNC_AHEAD = 2048 };
 NNC_INLINE void nnc_fetch(const void *from, bool is_ahead) {
   if (is_ahead) __builtin_prefetch((const void *)((uintptr_t)from + NNC_AHEAD), 0, 2);
 }
@@ -49,6 +50,18 @@ NNC_DEFINE_GROUP(f32, float, int32_t)
 NNC_DEFINE_GROUP(f64, double, int64_t)
 NNC_DEFINE_LAST_GROUP(f32, float)
 NNC_DEFINE_LAST_GROUP(f64, double)
+
+/* Whether a lane is marked. */
+NNC_INLINE bool nnc_is_any_f32(const nnc_group_bits_f32 *odd) {
+  int32_t any = 0;
+  for (int l = 0; l < NNC_GROUP_f32; l++) any |= (*odd)[l];
+  return any != 0;
+}
+NNC_INLINE bool nnc_is_any_f64(const nnc_group_bits_f64 *odd) {
+  int64_t any = 0;
+  for (int l = 0; l < NNC_GROUP_f64; l++) any |= (*odd)[l];
+  return any != 0;
+}
 
 /* The lanes of `a` from number `step` on, then the first again; and `a` joined by halves, until all lanes are in the
  * first. */
@@ -72,22 +85,24 @@ NNC_DEFINE_LAST_GROUP(f64, double)
   NNC_HALF(f32, a, join, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1)                     \
   NNC_HALF(f32, a, join, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0)
 
-/* `join` and `quick` are of groups `a` and `b`; keeps_nan: `quick` loses a NaN, so that lanes
- * which have met one are marked. */
-#define NNC_DEFINE_REDUCTION(operation, name, type, start, join, quick, keeps_nan)                 \
+/* `join` is of groups `a` and `b`; keeps_nan: it loses a NaN, so that the row marks lanes which have met one. They
+ * are asked for at the end of the row: a choice in each block waits for its comparisons. */
+#define NNC_DEFINE_REDUCTION(operation, name, type, start, join, keeps_nan)                        \
   typedef struct nnc_##operation##_##name##_lanes {                                                \
     type lane[NNC_GROUP_##name] NNC_ALIGNED;                                                       \
+    nnc_group_bits_##name odd;                                                                     \
   } nnc_##operation##_##name##_lanes;                                                              \
   NNC_INLINE void nnc_##operation##_##name##_begin(nnc_##operation##_##name##_lanes *acc) {        \
     for (int l = 0; l < NNC_GROUP_##name; l++) acc->lane[l] = start;                               \
+    acc->odd = (nnc_group_bits_##name){0};                                                         \
   }                                                                                                \
   /* What was found of values, and which lanes of it have met a NaN, to the lanes of the row. */   \
   NNC_INLINE void nnc_##operation##_##name##_add(nnc_##operation##_##name##_lanes *acc,            \
                                                  const nnc_group_##name *found,                    \
                                                  const nnc_group_bits_##name *odd) {               \
-    nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = *found;                              \
-    if (keeps_nan) b = NNC_CHOOSE(name, *odd, NNC_FULL_GROUP(name, NAN), b);                       \
+    const nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = *found;                        \
     NNC_STORE_GROUP(name, acc->lane, join);                                                        \
+    if (keeps_nan) acc->odd |= *odd;                                                               \
   }                                                                                                \
   NNC_INLINE void nnc_##operation##_##name##_few(nnc_##operation##_##name##_lanes *acc,            \
                                                  const type *v, int64_t count, bool is_far) {      \
@@ -98,18 +113,25 @@ NNC_DEFINE_LAST_GROUP(f64, double)
     part[0] = part[1] = NNC_FULL_GROUP(name, start);                                               \
     int64_t i = 0;                                                                                 \
     for (; i + 2 * GROUP <= whole; i += 2 * GROUP) {                                               \
-      NNC_UNROLL for (int k = 0; k < 2; k++) {                                                     \
-        nnc_fetch(v + i + k * GROUP, is_far);                                                      \
-        const nnc_group_##name a = part[k], b = NNC_LOAD_GROUP(name, v + i + k * GROUP);           \
-        if (keeps_nan) odd |= b != b;                                                              \
-        part[k] = quick;                                                                           \
+      nnc_fetch(v + i, is_far);                                                                    \
+      const nnc_group_##name first = NNC_LOAD_GROUP(name, v + i);                                  \
+      nnc_fetch(v + i + GROUP, is_far);                                                            \
+      const nnc_group_##name second = NNC_LOAD_GROUP(name, v + i + GROUP);                         \
+      if (keeps_nan) odd |= (first != first) | (second != second);                                 \
+      {                                                                                            \
+        const nnc_group_##name a = part[0], b = first;                                             \
+        part[0] = join;                                                                            \
+      }                                                                                            \
+      {                                                                                            \
+        const nnc_group_##name a = part[1], b = second;                                            \
+        part[1] = join;                                                                            \
       }                                                                                            \
     }                                                                                              \
     if (i < whole) {                                                                               \
       nnc_fetch(v + i, is_far);                                                                    \
       const nnc_group_##name a = part[0], b = NNC_LOAD_GROUP(name, v + i);                         \
       if (keeps_nan) odd |= b != b;                                                                \
-      part[0] = quick;                                                                             \
+      part[0] = join;                                                                              \
     }                                                                                              \
     if (whole < count) {                                                                           \
       nnc_fetch(v + whole, is_far);                                                                \
@@ -117,10 +139,10 @@ NNC_DEFINE_LAST_GROUP(f64, double)
       nnc_fill_last_##name(last, v, count, start);                                                 \
       const nnc_group_##name a = part[1], b = NNC_LOAD_GROUP(name, last);                          \
       if (keeps_nan) odd |= b != b;                                                                \
-      part[1] = quick;                                                                             \
+      part[1] = join;                                                                              \
     }                                                                                              \
     const nnc_group_##name a = part[0], b = part[1];                                               \
-    part[0] = quick;                                                                               \
+    part[0] = join;                                                                                \
     nnc_##operation##_##name##_add(acc, part, &odd);                                               \
   }                                                                                                \
   NNC_INLINE void nnc_##operation##_##name##_some(nnc_##operation##_##name##_lanes *acc,           \
@@ -134,12 +156,12 @@ NNC_DEFINE_LAST_GROUP(f64, double)
       nnc_fetch(v + (2 * i + 1) * GROUP, is_far);                                                  \
       const nnc_group_##name b = NNC_LOAD_GROUP(name, v + (2 * i + 1) * GROUP);                    \
       if (keeps_nan) odd |= (a != a) | (b != b);                                                   \
-      part[i] = quick;                                                                             \
+      part[i] = join;                                                                              \
     }                                                                                              \
     NNC_UNROLL for (int half = PAIRS / 2; half > 0; half /= 2) {                                   \
       NNC_UNROLL for (int i = 0; i < half; i++) {                                                  \
         const nnc_group_##name a = part[2 * i], b = part[2 * i + 1];                               \
-        part[i] = quick;                                                                           \
+        part[i] = join;                                                                            \
       }                                                                                            \
     }                                                                                              \
     nnc_##operation##_##name##_add(acc, part, &odd);                                               \
@@ -164,7 +186,7 @@ NNC_DEFINE_LAST_GROUP(f64, double)
   NNC_INLINE type nnc_##operation##_##name##_end(nnc_##operation##_##name##_lanes *acc) {          \
     nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane);                                          \
     NNC_HALVES_##name(a, join) NNC_STORE_GROUP(name, acc->lane, a);                                \
-    return acc->lane[0];                                                                           \
+    return keeps_nan && nnc_is_any_##name(&acc->odd) ? (type)NAN : acc->lane[0];                   \
   }
 
 /* Whether a value is more (less) than `than`, or not a number. */
@@ -184,12 +206,10 @@ NNC_DEFINE_SEARCH(f32, float)
 NNC_DEFINE_SEARCH(f64, double)
 
 #define NNC_DEFINE_REDUCTIONS(name, type, least, greatest)                                         \
-  NNC_DEFINE_REDUCTION(sum, name, type, 0, a + b, a + b, false)                                    \
-  NNC_DEFINE_REDUCTION(prod, name, type, 1, (a) * (b), (a) * (b), false)                           \
-  NNC_DEFINE_REDUCTION(max, name, type, least, NNC_CHOOSE(name, (a > b) | (a != a), a, b),         \
-                       NNC_CHOOSE(name, a > b, a, b), true)                                        \
-  NNC_DEFINE_REDUCTION(min, name, type, greatest, NNC_CHOOSE(name, (a < b) | (a != a), a, b),      \
-                       NNC_CHOOSE(name, a < b, a, b), true)
+  NNC_DEFINE_REDUCTION(sum, name, type, 0, a + b, false)                                           \
+  NNC_DEFINE_REDUCTION(prod, name, type, 1, (a) * (b), false)                                      \
+  NNC_DEFINE_REDUCTION(max, name, type, least, NNC_CHOOSE(name, a > b, a, b), true)                \
+  NNC_DEFINE_REDUCTION(min, name, type, greatest, NNC_CHOOSE(name, a < b, a, b), true)
 
 NNC_DEFINE_REDUCTIONS(f32, float, -INFINITY, INFINITY)
 NNC_DEFINE_REDUCTIONS(f64, double, -INFINITY, INFINITY)

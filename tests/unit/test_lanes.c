@@ -67,6 +67,22 @@ enum { MOST = 3 * NNC_BLOCK + 21 };
       assert_true(row_max_##name(v, MOST) == 6 && row_min_##name(v, MOST) == -INFINITY);           \
       v[i] = old;                                                                                  \
     }                                                                                              \
+    for (int count = 1; count <= MOST;                                                             \
+         count++) { /* an infinity, before it or after, does not win */                            \
+      const int other = count * 5 % 13 % count;                                                    \
+      for (int i = 0; i < count; i++) v[i] = (type)(i % 7);                                        \
+      for (int place = 0; place < count; place += 1 + count / 9) {                                 \
+        const type kept = v[place];                                                                \
+        v[other] = place % 2 ? INFINITY : -INFINITY;                                               \
+        v[place] = -(type)NAN;                                                                     \
+        const type most = row_max_##name(v, count), least = row_min_##name(v, count);              \
+        assert_true(most != most && least != least);                                               \
+        v[place] = kept;                                                                           \
+      }                                                                                            \
+      for (int i = 0; i < count; i++) v[i] = NAN;                                                  \
+      const type most = row_max_##name(v, count), least = row_min_##name(v, count);                \
+      assert_true(most != most && least != least);                                                 \
+    }                                                                                              \
   }
 
 DEFINE_TEST(f32, float)

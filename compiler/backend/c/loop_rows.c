@@ -206,6 +206,8 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
   code_line(code, "%s_begin(&acc);", lanes.functions);
   loop_open_axes(writer, stage, 0, last);
   if (whole > 0) {
+    /* unrolled, loads and comparisons of several blocks would be gathered apart */
+    if (lanes.is_load && whole > NNC_BLOCK) code_line(code, "NNC_ROLLED");
     code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)whole);
     const char *v = write_row_values(writer, number, &lanes, "first", NNC_BLOCK);
     code_line(code, "%s_%sblock(&acc, %s);", lanes.functions, far, v);
