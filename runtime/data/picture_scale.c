@@ -1,15 +1,13 @@
 /* Scaling pictures, one axis after the other, down first.
  *
  * A row of the result is the weighted sum of rows of the source; its pixels are weighted sums of the
- * pixels of that row.  Between the two nothing is rounded.  All loops are over floats side by side
- * (bytes of a row, then the channels of a pixel), so that they become vector instructions; for
- * processors that have them, there is a second copy with 8 floats at a time.  Both give the same
- * bits: each sum has one order, and no product is fused into a sum (-ffp-contract=off). */
+ * pixels of that row (picture_rows.h).  Between the two nothing is rounded. */
 #include "data/picture_scale.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "data/picture_rows.h"
 #include "os/assert.h"
 
 /* --- filters ---------------------------------------------------------------------------------- */
@@ -71,148 +69,6 @@ int data_picture_filter(const PictureAxis *axis, bool is_nearest, DataScratch *s
   return 0;
 }
 
-/* --- sums ------------------------------------------------------------------------------------- */
-
-enum { LANES = 8, BLOCK = 4 * LANES, PIXEL = 4 };
-
-typedef float Floats __attribute__((vector_size(LANES * sizeof(float))));
-typedef int32_t Whole __attribute__((vector_size(LANES * sizeof(int32_t))));
-typedef unsigned char Bytes __attribute__((vector_size(LANES)));
-typedef float PixelFloats __attribute__((vector_size(PIXEL * sizeof(float))));
-typedef int32_t PixelWhole __attribute__((vector_size(PIXEL * sizeof(int32_t))));
-typedef unsigned char PixelBytes __attribute__((vector_size(PIXEL)));
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* line[j] = the sum over k of weights[k] * rows[k][j]. */
-INLINE void mix_rows(const unsigned char *rows, int64_t row_bytes, const float *weights,
-                     int64_t taps, int64_t count, float *restrict line) {
-  int64_t j = 0;
-  for (; j + BLOCK <= count; j += BLOCK) {
-    Floats sum[BLOCK / LANES] = {{0}};
-    for (int64_t k = 0; k < taps; k++)
-      for (int b = 0; b < BLOCK / LANES; b++) {
-        Bytes bytes;
-        memcpy(&bytes, rows + k * row_bytes + j + b * LANES, sizeof bytes);
-        Whole whole = __builtin_convertvector(bytes, Whole);
-        sum[b] += weights[k] * __builtin_convertvector(whole, Floats);
-      }
-    memcpy(line + j, sum, sizeof sum);
-  }
-  for (; j < count; j++) {
-    float sum = 0;
-    for (int64_t k = 0; k < taps; k++) sum += weights[k] * (float)rows[k * row_bytes + j];
-    line[j] = sum;
-  }
-}
-
-/* Pixel i of `bytes` is rounded from the sum over k of weights[i][k] * pixel first[i] - left + k. */
-INLINE void mix_pixels(const PictureFilter *filter, int64_t left, int pixel, int64_t taps,
-                       const float *restrict line, unsigned char *restrict bytes) {
-  for (int64_t i = 0; i < filter->count; i++) {
-    const float *weights = filter->weights + i * taps;
-    const float *from = line + (filter->first[i] - left) * pixel;
-    PixelFloats sum = {0};
-    for (int64_t k = 0; k < taps; k++, from += pixel) {
-      PixelFloats values;
-      memcpy(&values, from, sizeof values);
-      sum += weights[k] * values;
-    }
-    PixelWhole whole = __builtin_convertvector(sum + 0.5f, PixelWhole);
-    PixelWhole is_more = whole > 255; /* by rounding, in a sum of very many */
-    whole = (whole & ~is_more) | (is_more & 255);
-    PixelBytes rounded = __builtin_convertvector(whole, PixelBytes);
-    memcpy(bytes + PIXEL * i, &rounded, sizeof rounded);
-  }
-}
-
-INLINE void mix_greys(const PictureFilter *filter, int64_t left, int64_t taps,
-                      const float *restrict line, unsigned char *restrict bytes) {
-  for (int64_t i = 0; i < filter->count; i++) {
-    const float *weights = filter->weights + i * taps, *from = line + filter->first[i] - left;
-    float sum = 0;
-    for (int64_t k = 0; k < taps; k++) sum += weights[k] * from[k];
-    int whole = (int)(sum + 0.5f);
-    bytes[i] = (unsigned char)(whole > 255 ? 255 : whole);
-  }
-}
-
-/* The usual numbers of taps are constants of copies of their own. */
-INLINE void mix_across(const PictureFilter *filter, int64_t left, int pixel, const float *line,
-                       unsigned char *bytes) {
-  int64_t taps = filter->taps;
-  if (pixel == 1) mix_greys(filter, left, taps, line, bytes);
-  else if (pixel == 3) mix_pixels(filter, left, 3, taps, line, bytes);
-  else if (taps == 3) mix_pixels(filter, left, 4, 3, line, bytes);
-  else if (taps == 5) mix_pixels(filter, left, 4, 5, line, bytes);
-  else mix_pixels(filter, left, 4, taps, line, bytes);
-}
-
-/* Row y of what is scaled: one row of pixels of 1 or 4 bytes. */
-INLINE void scale_row(const PictureScaling *scaling, int64_t y, float *line, unsigned char *bytes) {
-  const Picture *picture = scaling->picture;
-  const PictureFilter *down = &scaling->down, *across = &scaling->across;
-  int64_t row = picture->width * picture->pixel, skipped = across->begin - scaling->left;
-  const unsigned char *rows =
-      picture->bytes + (down->first[y] - scaling->top) * row + skipped * picture->pixel;
-  mix_rows(rows, row, down->weights + y * down->taps, down->taps,
-           (across->end - across->begin) * picture->pixel, line);
-  mix_across(across, across->begin, picture->pixel, line, bytes);
-}
-
-/* A row of each plane. */
-typedef struct PlaneRows {
-  unsigned char *first;
-  int64_t plane; /* bytes from one to the next */
-  bool is_mirrored;
-} PlaneRows;
-
-INLINE void split_pixels(const unsigned char *restrict pixels, int pixel, int channels,
-                         int64_t count, const PlaneRows *rows) {
-  for (int c = 0; c < channels; c++) {
-    unsigned char *restrict row = rows->first + c * rows->plane;
-    if (rows->is_mirrored)
-      for (int64_t x = 0; x < count; x++) row[count - 1 - x] = pixels[x * pixel + c];
-    else
-      for (int64_t x = 0; x < count; x++) row[x] = pixels[x * pixel + c];
-  }
-}
-
-INLINE void split_row(const unsigned char *pixels, int pixel, int64_t count,
-                      const PlaneRows *rows) {
-  if (pixel == 1) split_pixels(pixels, 1, 1, count, rows);
-  else if (pixel == 3) split_pixels(pixels, 3, 3, count, rows);
-  else split_pixels(pixels, 4, 3, count, rows);
-}
-
-/* --- for processors --------------------------------------------------------------------------- */
-
-typedef struct RowWork {
-  void (*scale)(const PictureScaling *scaling, int64_t y, float *line, unsigned char *bytes);
-  void (*split)(const unsigned char *pixels, int pixel, int64_t count, const PlaneRows *rows);
-} RowWork;
-
-#define DEFINE_ROW_WORK(suffix, attributes)                                                        \
-  attributes static void scale_row_##suffix(const PictureScaling *scaling, int64_t y, float *line, \
-                                            unsigned char *bytes) {                                \
-    scale_row(scaling, y, line, bytes);                                                            \
-  }                                                                                                \
-  attributes static void split_row_##suffix(const unsigned char *pixels, int pixel, int64_t count, \
-                                            const PlaneRows *rows) {                               \
-    split_row(pixels, pixel, count, rows);                                                         \
-  }                                                                                                \
-  static const RowWork row_work_##suffix = {scale_row_##suffix, split_row_##suffix};
-
-DEFINE_ROW_WORK(any, )
-#if defined __x86_64__ && !defined DATA_PLAIN_ROWS /* which tests define */
-DEFINE_ROW_WORK(avx2, __attribute__((target("avx2"))))
-static const RowWork *find_row_work(void) {
-  return __builtin_cpu_supports("avx2") ? &row_work_avx2 : &row_work_any;
-}
-#else
-static const RowWork *find_row_work(void) { return &row_work_any; }
-#endif
-
 /* --- pictures --------------------------------------------------------------------------------- */
 
 /* Where row y of the part belongs, of `count` pixels of so many bytes. */
@@ -222,16 +78,16 @@ static unsigned char *target_row(const PictureTarget *target, int64_t y, int64_t
   return target->bytes + ((target->top + y) * target->width + left) * pixel;
 }
 
-static void split_to(const RowWork *work, const unsigned char *pixels, int pixel, int64_t count,
-                     int64_t y, const PictureTarget *target) {
-  PlaneRows rows = {target_row(target, y, count, 1), target->height * target->width,
-                    target->is_mirrored};
+static void split_to(const PictureRowWork *work, const unsigned char *pixels, int pixel,
+                     int64_t count, int64_t y, const PictureTarget *target) {
+  PicturePlaneRows rows = {target_row(target, y, count, 1), target->height * target->width,
+                           target->is_mirrored};
   work->split(pixels, pixel, count, &rows);
 }
 
 int data_picture_scale(const PictureScaling *scaling, DataScratch *scratch,
                        const PictureTarget *target) {
-  const RowWork *work = find_row_work();
+  const PictureRowWork *work = data_picture_row_work();
   int64_t height = scaling->down.count, width = scaling->across.count;
   int64_t values = (scaling->across.end - scaling->across.begin) * scaling->picture->pixel;
   int pixel = data_scaled_pixel(scaling->picture->channels);
@@ -253,7 +109,7 @@ int data_picture_scale(const PictureScaling *scaling, DataScratch *scratch,
 
 void data_picture_store(const Picture *picture, const PicturePart *part,
                         const PictureTarget *target) {
-  const RowWork *work = find_row_work();
+  const PictureRowWork *work = data_picture_row_work();
   int pixel = picture->pixel;
   NNC_ASSERT(part->top >= 0 && part->top + part->height <= picture->height);
   NNC_ASSERT(part->left >= 0 && part->left + part->width <= picture->width);

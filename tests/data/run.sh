@@ -97,7 +97,7 @@ done
 
 # The loops of a processor without vectors of 8 floats.
 "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=$memory -fno-sanitize-recover=all -ffp-contract=off -D_GNU_SOURCE -DNNC_ASSERTS \
-  -DDATA_PLAIN_ROWS -I"$root/runtime" -I"$root/runtime/abi" -c "$root/runtime/data/picture_scale.c" -o "$work/plain_rows.o" &&
+  -DDATA_PLAIN_ROWS -I"$root/runtime" -I"$root/runtime/abi" -c "$root/runtime/data/picture_rows.c" -o "$work/plain_rows.o" &&
   link $memory "$work/memory" "$here/test_scaling.c" "$work/plain_rows.o" -lcmocka -o "$work/test_plain_rows"
 if [ -x "$work/test_plain_rows" ]; then run_cmocka "$work/test_plain_rows"; else report "link test_plain_rows" 1 ""; fi
 
