@@ -8,13 +8,31 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
+/* One command of the shell, in lines that a shell joins again. */
+static void emit_wrapped(Code *code, const char *at, int length, const char *tail) {
+  enum { WIDTH = 88 };
+  const char *indent = "";
+  while (length > WIDTH) {
+    int cut = WIDTH;
+    while (cut > 0 && at[cut] != ' ') cut--;
+    if (cut == 0) /* a word that is wider */
+      while (cut < length && at[cut] != ' ') cut++;
+    if (cut == length) break;
+    code_line(code, " *   %s%.*s \\", indent, cut, at);
+    at += cut + 1;
+    length -= cut + 1;
+    indent = "  ";
+  }
+  code_line(code, " *   %s%.*s%s", indent, length, at, tail);
+}
+
 /* The command, which holds no comment's end; its parts on lines of their own. */
 static void emit_command(Emitter *emitter) {
   static const char and[] = " && ";
   const char *at = emitter->options->command;
   for (const char *end = strstr(at, and); end; at = end + strlen(and), end = strstr(at, and))
-    code_line(&emitter->code, " *   %.*s &&", (int)(end - at), at);
-  code_line(&emitter->code, " *   %s", at);
+    emit_wrapped(&emitter->code, at, (int)(end - at), " &&");
+  emit_wrapped(&emitter->code, at, (int)strlen(at), "");
 }
 
 static void emit_header(Emitter *emitter) {
