@@ -1,9 +1,9 @@
 /* Kernels as C: each case is emitted, compiled as a shared object by every C compiler found
- * (warnings are errors; -O1 for this machine and -O0 for others, or -O3 for all where NNC_TEST_LONG is
+ * (warnings are errors; -O1, by clang for another machine -O0, or -O3 for all where NNC_TEST_LONG is
  * set), run with one to four workers, and compared with the plain meaning of the kernel (kernel_reference.h). The bits
  * must not depend on the number of workers, and operands end where unreadable memory begins, so an
- * access past an end is fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of so many seeds from it
- * on. */
+ * access past an end is fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of so many seeds
+ * from it on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
