@@ -248,7 +248,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   emit_own_kernel(emitter, parts);
   emit_externs(emitter, parts);
   const BackEnd *back_end = emitter->program->target->back_end;
-  int units = units_plan(parts);
+  int units = units_plan(parts, emitter->options->cflags);
   for (int i = 0; i < count; i++) emitter->functions[i].unit = parts->kernels[i].unit;
   for (int i = 0; emitter->merges && i < emitter->merges->kernels.count; i++)
     emitter->merges->kernels.items[i].unit = parts->kernels[count + i].unit;

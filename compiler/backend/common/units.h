@@ -30,8 +30,8 @@ typedef struct SourceParts {
   bool has_levels; /* all but the tables is compiled once for each level */
 } SourceParts;
 
-/* Cuts the kernels into units; returns how many these are. */
-int units_plan(SourceParts *parts);
+/* Cuts the kernels into units of like times for a compiler with these flags; returns how many they are. */
+int units_plan(SourceParts *parts, const char *cflags);
 /* Writes the table of contents, when all other parts are there; not of a device's source, nor where parts are
  * compiled for several levels. */
 void units_write_contents(SourceParts *parts);
