@@ -16,6 +16,8 @@ Arena *builder_arena(KernelBuilder *builder) { return builder->arena; }
 
 const struct Target *builder_target(const KernelBuilder *builder) { return builder->host->target; }
 
+bool builder_keeps_weights(const KernelBuilder *builder) { return builder->host->keeps_weights; }
+
 void builder_fail(KernelBuilder *builder, const Node *blame, const char *reason) {
   if (builder->failure != NULL) return;
   builder->failure = reason;

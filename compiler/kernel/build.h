@@ -18,6 +18,8 @@
 Arena *builder_arena(KernelBuilder *builder);
 /* What the kernel is for (target/target.h). */
 const struct Target *builder_target(const KernelBuilder *builder);
+/* Whether templates may read a parameter from a copy in their own order that stays from run to run. */
+bool builder_keeps_weights(const KernelBuilder *builder);
 /* The index along result axis `i` of the point being asked for. */
 Index *builder_point(KernelBuilder *builder, int axis);
 /* Extents of the axes in scope, for index_div and index_mod. */

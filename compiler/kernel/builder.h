@@ -24,6 +24,7 @@ typedef struct BuilderHost {
   const struct Target *target; /* that the kernel is for */
   /* How `node` lies in memory; NULL, the function or what it says: row-major. */
   const struct Layout *(*layout)(void *context, const Node *node);
+  bool keeps_weights; /* templates may read parameters from copies that stay from run to run */
 } BuilderHost;
 
 KernelBuilder *builder_create(Arena *arena, const BuilderHost *host, int axis_count,

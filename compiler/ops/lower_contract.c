@@ -1,8 +1,10 @@
 /* Lowering of contractions.  Axes go into the groups batch, m, n and k with their strides in both
  * operands, so any transposition is only strides.  Without summed axes it is a product of two
  * elements, which fuses with anything; with a single row or column it is a reduction, for which a
- * tile of accumulators would be a waste; of integers always, since the template's tiles hold floats. */
+ * tile of accumulators would be a waste, unless the template keeps its weights packed; of integers
+ * always, since the template's tiles hold floats. */
 #include "ops/lower.h"
+#include "target/target.h"
 
 typedef struct Sides {
   const Attribute *batch[2], *sum[2];
@@ -91,11 +93,25 @@ static void lower_as_template(KernelBuilder *builder, const Node *node, const Si
   builder_set_kind(builder, KERNEL_CONTRACT)->contract = slots;
 }
 
+/* Whether a single row is multiplied by a large matrix of weights that the template may keep. The matrix lies with
+ * what a column sums one below the other: else a reduction reads it as it lies. A longer sum would be in double. */
+static bool keeps_weights_of_row(const KernelBuilder *builder, const Node *node,
+                                 const Sides *sides) {
+  enum { LONG_SUM = 4096 };
+  const Node *weights = node->operands[1];
+  int64_t least = builder_target(builder)->least_kept_bytes;
+  return builder_keeps_weights(builder) && least > 0 && weights->op == OP_PARAM &&
+         free_extent(node, sides, 0) == 1 && sides->batch[0]->count == 0 &&
+         weights->type.shape.rank == 2 && sides->sum[1]->count == 1 &&
+         sides->sum[1]->ints[0] == 0 && weights->type.shape.dim[0] <= LONG_SUM &&
+         !dtype_is_half(weights->type.dtype) && type_bytes(weights->type) >= least;
+}
+
 void lower_contract(KernelBuilder *builder, const Node *node) {
   Sides sides = contract_sides(node);
   if (sides.sum[0]->count == 0) builder_return(builder, product(builder, node, &sides, 0));
-  else if (!dtype_is_float(node->type.dtype) || free_extent(node, &sides, 0) == 1 ||
-           free_extent(node, &sides, 1) == 1)
+  else if (!dtype_is_float(node->type.dtype) || free_extent(node, &sides, 1) == 1 ||
+           (free_extent(node, &sides, 0) == 1 && !keeps_weights_of_row(builder, node, &sides)))
     lower_as_reduction(builder, node, &sides);
   else lower_as_template(builder, node, &sides);
 }

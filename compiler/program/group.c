@@ -80,7 +80,8 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   GroupHost *context = ARENA_NEW(arena, GroupHost);
   *context = (GroupHost){lowering, group};
   BuilderHost *host = ARENA_NEW(arena, BuilderHost);
-  *host = (BuilderHost){context, is_computed, run_rule, lowering->program->target, layout_of};
+  *host = (BuilderHost){context,   is_computed,         run_rule, lowering->program->target,
+                        layout_of, lowering->keeps_rows};
   group->computed.count = 0;
   KernelBuilder *builder = builder_create(arena, host, group->domain.rank, group->domain.dim);
   for (int i = 0; i < group->members.count; i++) {

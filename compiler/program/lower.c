@@ -96,6 +96,8 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .level = options->level,
                        .keeps_weights =
                            options->keeps_weights && options->level > 0 && is_single(kind),
+                       .keeps_rows = options->keeps_weights && options->level > 0 &&
+                                     is_single(kind) && !program->module->run.splits_products,
                        .scan = -1,
                        .rounds = 1,
                        .stages = stages,

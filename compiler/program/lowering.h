@@ -86,6 +86,7 @@ typedef struct Lowering {
   VEC(Launch) launches;
   VEC(int) order;        /* launch numbers */
   bool keeps_weights;    /* from run to run, packed for the kernels */
+  bool keeps_rows;       /* also for products of one row, which are templates for that */
   int64_t blocks;        /* of the batch, in task loops; 0: there are none */
   bool is_eager;         /* task loops wherever they are possible */
   int scan;              /* of a body: the number of its scan loop; -1: the entry itself */

@@ -18,12 +18,13 @@ static void run_rule(KernelBuilder *builder, const Node *node) {
   class->lower(builder, node);
 }
 
-static NodeForm node_form(const Target *target, const Node *node, double *reads) {
+static NodeForm node_form(const Lowering *lowering, const Node *node, double *reads) {
   Arena *scratch = arena_create();
   BuilderHost host = {.context = (void *)node,
                       .is_computed = nothing_is_computed,
                       .lower = run_rule,
-                      .target = target};
+                      .target = lowering->program->target,
+                      .keeps_weights = lowering->keeps_rows};
   KernelBuilder *builder =
       builder_create(scratch, &host, node->type.shape.rank, node->type.shape.dim);
   NodeForm form = builder_probe(builder, node) ? FORM_TEMPLATE : FORM_MAP;
@@ -90,7 +91,7 @@ static void place_node(Lowering *lowering, const Node *node) {
     place->kind = PLACE_LOAD;
     return;
   }
-  place->form = node_form(lowering->program->target, node, &place->reads);
+  place->form = node_form(lowering, node, &place->reads);
   place->is_shared = (leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT) && !place->is_looped;
   /* A reshape is only another way to count, so even -O0 reads through it. */
   bool keeps_order = op_info(node->op)->class->keeps_order;

@@ -109,6 +109,9 @@ typedef struct Target {
   /* Bytes of the copy of operand 1 that a kernel with `keeps_weights` reads instead of it; 0: it had better have
    * none. NULL: none has. */
   int64_t (*kept_bytes)(const Kernel *kernel);
+  /* Of weights that may be kept: of so many a product of one row is a template, which keeps them, and no
+   * reduction. 0: it is always a reduction. */
+  int64_t least_kept_bytes;
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
    * must. */

@@ -105,6 +105,87 @@ static void test_expand_writes_a_mean_as_a_sum(void **state) {
                 "  result \"a\" = %3\n");
 }
 
+/* ---- join --------------------------------------------------------------------------------- */
+
+/* A product [8, 2] of x and y. */
+#define PRODUCT                                                                                    \
+  "  %0 : f32[2] = input() {name = \"x\"} \"p\"\n"                                                 \
+  "  %1 : f32[2] = input() {name = \"y\"} \"p\"\n"                                                 \
+  "  %2 : f32[8, 2] = broadcast(%0) {axes = [1], shape = [8, 2]} \"p\"\n"                          \
+  "  %3 : f32[2, 2] = broadcast(%1) {axes = [0], shape = [2, 2]} \"p\"\n"                          \
+  "  %4 : f32[8, 2] = contract(%2, %3) {batch_left = [], batch_right = [], sum_left = [1], "       \
+  "sum_right = [0]} \"p\"\n"                                                                       \
+  "  %5 : f32[8, 2] = broadcast(%1) {axes = [1], shape = [8, 2]} \"p\"\n"
+
+/* Both are also read by others. */
+#define READ "  result \"product\" = %4\n  result \"vectors\" = %5\n"
+
+/* What join makes of the lines after a product, without what nothing needs, is this; it computes the same. */
+static void check_joined(Arena *arena, const char *before, const char *after) {
+  Module *module = read_module(
+      arena, arena_printf(arena, HEADING "entry predict {\n%s%s%s}\n", PRODUCT, before, READ));
+  Graph *original = module->entries[ENTRY_PREDICT];
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  pass_join(module, diagnostics);
+  pass_dce(module, diagnostics);
+  assert_verified(arena, module);
+  assert_string_equal(print_graph(arena, module->entries[ENTRY_PREDICT]),
+                      arena_printf(arena, "entry predict {\n%s%s%s}\n", PRODUCT, after, READ));
+  assert_same_results(arena, original, module->entries[ENTRY_PREDICT]);
+}
+
+static void test_join_makes_a_normalization_one_product_and_one_sum(void **state) {
+  check_joined(*state,
+               "  %6 : f32[8, 2] = sub(%4, %2) \"a\"\n"
+               "  %7 : f32[8, 2] = mul(%6, %5) \"b\"\n"
+               "  %8 : f32[8, 2] = mul(%2, %7) \"c\"\n"
+               "  %9 : f32[8, 2] = add(%8, %5) \"d\"\n"
+               "  result \"a\" = %9\n",
+               /* ((p - x) y) x + y = p (y x) + (-x y x + y), in two steps: at c, then at d */
+               "  %6 : f32[2] = neg(%0) \"c\"\n"
+               "  %7 : f32[2] = mul(%6, %1) \"c\"\n"
+               "  %8 : f32[2] = mul(%1, %0) \"c\"\n"
+               "  %9 : f32[2] = mul(%7, %0) \"c\"\n"
+               "  %10 : f32[2] = add(%9, %1) \"d\"\n"
+               "  %11 : f32[8, 2] = broadcast(%8) {axes = [1], shape = [8, 2]} \"d\"\n"
+               "  %12 : f32[8, 2] = mul(%4, %11) \"d\"\n"
+               "  %13 : f32[8, 2] = broadcast(%10) {axes = [1], shape = [8, 2]} \"d\"\n"
+               "  %14 : f32[8, 2] = add(%12, %13) \"d\"\n"
+               "  result \"a\" = %14\n");
+}
+
+static void test_join_leaves_what_has_no_more_operations_then(void **state) {
+  static const char *const lines[] = {
+      "  %6 : f32[8, 2] = mul(%4, %5) \"a\"\n" /* one product and one sum already */
+      "  %7 : f32[8, 2] = sub(%6, %2) \"b\"\n"
+      "  result \"a\" = %7\n",
+      "  %6 : f32[8, 2] = sub(%4, %5) \"a\"\n" /* what it is subtracted from varies */
+      "  %7 : f32[8, 2] = sub(%5, %6) \"b\"\n"
+      "  %8 : f32[8, 2] = mul(%7, %5) \"b\"\n"
+      "  result \"a\" = %8\n",
+      "  %6 : f32[8, 2] = mul(%2, %5) \"a\"\n" /* no product is below them */
+      "  %7 : f32[8, 2] = sub(%6, %5) \"b\"\n"
+      "  %8 : f32[8, 2] = mul(%7, %2) \"c\"\n"
+      "  result \"a\" = %8\n",
+  };
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    check_joined(*state, lines[i], lines[i]);
+}
+
+static void test_join_leaves_what_trains(void **state) {
+  Module *module = read_module(*state, HEADING "param \"w\" : f32[8, 2]\nentry train {\n" PRODUCT
+                                               "  %6 : f32[8, 2] = sub(%4, %2) \"a\"\n"
+                                               "  %7 : f32[8, 2] = mul(%6, %5) \"b\"\n"
+                                               "  %8 : f32[8, 2] = mul(%7, %2) \"c\"\n"
+                                               "  store \"w\" = %8\n"
+                                               "}\n");
+  Graph *original = module->entries[ENTRY_TRAIN];
+  pass_join(module, diagnostics_create(*state));
+  assert_ptr_equal(module->entries[ENTRY_TRAIN], original);
+}
+
+/* ---- operators ---------------------------------------------------------------------------- */
+
 /* Every operator has a kernel, is a leaf, or is gone after differentiate, unroll and expand. */
 static void test_every_operator_reaches_a_kernel(void **state) {
   (void)state;
@@ -426,6 +507,9 @@ int main(void) {
       TEST(test_cse_keeps_random_nodes_types_and_attributes_apart),
       TEST(test_dce_drops_what_no_output_needs),
       TEST(test_expand_writes_a_mean_as_a_sum),
+      TEST(test_join_makes_a_normalization_one_product_and_one_sum),
+      TEST(test_join_leaves_what_has_no_more_operations_then),
+      TEST(test_join_leaves_what_trains),
       TEST(test_every_operator_reaches_a_kernel),
       TEST(test_stops_stay_until_gradients_are_gone),
       TEST(test_a_replacement_keeps_place_and_path),

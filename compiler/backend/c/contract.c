@@ -493,11 +493,15 @@ static void contract_write(Code *code, KernelFunction *function) {
 }
 
 int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
-  enum { LEAST_ROWS = 16 }; /* of a: fewer read b hardly more often than packing it does */
-  if (kernel->operands[1].dtype != kernel_sum_type(kernel)) return 0;
+  enum {
+    LEAST_ROWS = 16
+  }; /* of a: fewer read what is in a cache hardly more often than packing it does */
+  DType sum = kernel_sum_type(kernel);
+  if (kernel->operands[1].dtype != sum) return 0;
   ContractGrid grid = contract_grid(kernel, window);
   bool is_one = grid.batch == 1 && kernel->contract.batch.count == 0;
-  return is_one && !grid.swap && !grid.on_unit && grid.m >= LEAST_ROWS && grid.n > 0 && grid.k > 0
+  bool is_worth = grid.m >= LEAST_ROWS || grid.n * grid.k * dtype_size(sum) >= LEAST_KEPT_BYTES;
+  return is_one && !grid.swap && !grid.on_unit && is_worth && grid.n > 0 && grid.k > 0
              ? grid.kept_bytes
              : 0;
 }

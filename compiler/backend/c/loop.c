@@ -219,10 +219,14 @@ typedef struct PointLoop {
   const char *begin, *end;
 } PointLoop;
 
-/* Rows of few vectors, which a compiler would else write out element by element. */
-static bool has_short_rows(const Kernel *kernel) {
-  enum { FEW = 64 };
-  return kernel->axis_count > 1 && kernel->extent[kernel->axis_count - 1] <= FEW;
+/* What a compiler is told of the loop over the points of a short row. Rows of few vectors it would else write out
+ * element by element. Rows shorter than a vector, such as the channels of a place in a picture, are written out, and
+ * the rows are what makes vectors. */
+static const char *short_row_hint(const Kernel *kernel, const char *begin) {
+  enum { FEW = 64, FEWEST = 4 };
+  int last = kernel->axis_count - 1;
+  if (last < 1 || kernel->extent[last] > FEW) return "";
+  return kernel->extent[last] <= FEWEST && strcmp(begin, "0") == 0 ? "NNC_UNROLL " : "NNC_ROLLED ";
 }
 
 static void open_points(void *context) {
@@ -231,9 +235,9 @@ static void open_points(void *context) {
   bool is_block = strcmp(loop->begin, "first") == 0;
   bool has_hint =
       loop_write_hint(loop->writer, loop->number, is_block ? NNC_BLOCK : loop->writer->points);
-  bool is_rolled = !has_hint && has_short_rows(loop->writer->kernel);
   code_open(loop->writer->code, "%sfor (int64_t i%d = %s; i%d < %s; i%d++)",
-            is_rolled ? "NNC_ROLLED " : "", last, loop->begin, last, loop->end, last);
+            has_hint ? "" : short_row_hint(loop->writer->kernel, loop->begin), last, loop->begin,
+            last, loop->end, last);
 }
 
 static void write_point(void *context) {

@@ -116,6 +116,7 @@ const Target target_c = {
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
     .kept_bytes = weights_kept_bytes,
+    .least_kept_bytes = LEAST_KEPT_BYTES,
     .attention_has_units = attention_has_units,
     .attention_gains = attention_gains,
     .most_plane_channels = 1,

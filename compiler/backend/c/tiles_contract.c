@@ -90,7 +90,8 @@ static double a_share(const Kernel *kernel, Side a) {
   int64_t depth = axis_group_extent(k), stride = only_stride(k, a.slot);
   if (has_conflicts(a, stride, depth)) return 1;
   if (stride != 1) return .02;
-  return is_conflicting(a, only_stride(a.outer, a.slot)) ? .1 : .01;
+  bool has_rows = axis_group_extent(a.outer) > 1;
+  return has_rows && is_conflicting(a, only_stride(a.outer, a.slot)) ? .1 : .01;
 }
 
 /* The same of b, whose panels are read once for each tile of rows: few tiles gain nothing. */

@@ -50,6 +50,10 @@ Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map);
 Node *rules_recognize_attention(const Maker *maker, const Node *node, const NodeMap *map,
                                 const int *uses, const Module *module);
 
+/* In the place of `node`, whose operands are of the same graph: the product that it is an affine function of by
+ * channel, times one vector plus another (affine.c); NULL where it is none, or has no more operations now. */
+Node *rules_join_affine(const Maker *maker, Node *node);
+
 /* The node has the same value in all elements, known now. */
 bool match_constant(const Node *node, double *value);
 bool match_value(const Node *node, double value);
