@@ -79,12 +79,15 @@ static int add_classes(const DataContext *context, const DataTable *table, const
   nnc_dictionary known = {0};
   bool is_labelled = table->field_count > LABEL;
   int result = data_files_list(context, root, NULL, false, &folders);
-  if (result == 0 && folders.count == 0) result = data_files_fail_flat(context, root, files->kind);
+  bool is_flat = !is_labelled && result == 0 && data_files_hold(context, root, files->kind);
+  if (is_flat) result = data_files_add_flat(context, root, files);
+  else if (result == 0 && folders.count == 0)
+    result = data_files_fail_flat(context, root, files->kind);
   if (result == 0 && is_labelled) {
     const nnc_fitted_value *classes = find_classes(context, table->fields[LABEL].name, &folders);
     result = classes ? list_classes(context, classes, &known) : -1;
   }
-  for (int64_t i = 0; result == 0 && i < folders.count; i++) {
+  for (int64_t i = 0; result == 0 && !is_flat && i < folders.count; i++) {
     int class = is_labelled ? class_of(context, &known, folders.items[i]) : 0;
     result = class < 0 ? -1 : add_class(context, folders.items[i], class, files, labels);
   }

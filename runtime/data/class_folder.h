@@ -1,6 +1,6 @@
-/* Files in a folder for each class:
+/* Files in a folder for each class, or, where no field is their class, in the folder itself:
  *
- *     train/cat/1.jpg  train/cat/2.png  train/dog/1.jpg
+ *     train/cat/1.jpg  train/cat/2.png  train/dog/1.jpg       train/1.jpg  train/2.png
  *
  * Fields are the file's row and, where there is a second, its class: the folders' names in sorted order, learnt from
  * the training set like the classes of a `categories` stage.  Files count when their names end as those of their kind

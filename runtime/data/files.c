@@ -1,4 +1,4 @@
-/* Source `files(workers = 0)`: the pictures that the command line of `predict` names, a row each. A
+/* Source `files(workers = 0, palette = "color")`: the pictures that the command line of `predict` names, a row each. A
  * folder stands for the pictures in it. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "data/table.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"workers", NULL};
+static const char *const formals[] = {"workers", "palette", NULL};
 
 static int load(const DataContext *context, DataTable *table) {
   DataField *field = &table->fields[0];

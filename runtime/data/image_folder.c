@@ -1,4 +1,4 @@
-/* Source `image_folder(folder, workers = 0, on_error = "stop")`: JPEG and PNG files, in a folder for each class.
+/* Source `image_folder(folder, workers = 0, on_error = "stop", palette = "color")`: JPEG and PNG files, in a folder for each class.
  * Pictures are decoded when they are read, by worker threads. */
 #include "data/advice.h"
 #include "data/call.h"
@@ -7,7 +7,7 @@
 #include "data/picture_files.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"folder", "workers", "on_error", NULL};
+static const char *const formals[] = {"folder", "workers", "on_error", "palette", NULL};
 
 static int load(const DataContext *context, DataTable *table) {
   if (!data_files_open(context, table, &data_picture_kind, formals)) return -1;

@@ -1,5 +1,5 @@
 /* Source `image_list(file, columns = [...], header = true, separator = ",", missing = [...], folder = "",
- * workers = 0, on_error = "stop")`: a text table whose first field names pictures. */
+ * workers = 0, on_error = "stop", palette = "color")`: a text table whose first field names pictures. */
 #include "data/advice.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -7,9 +7,9 @@
 #include "data/picture_files.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {
-    "file",   "columns", "header",   "separator", "missing",
-    "folder", "workers", "on_error", NULL}; /* the first as csv's */
+static const char *const formals[] = {"file",    "columns", "header",  "separator",
+                                      "missing", "folder",  "workers", "on_error",
+                                      "palette", NULL}; /* the first as csv's */
 
 static int load(const DataContext *context, DataTable *table) {
   if (!data_files_open(context, table, &data_picture_kind, formals)) return -1;

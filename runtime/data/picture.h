@@ -21,6 +21,9 @@ typedef struct PictureFile {
   /* How the stored picture lies, 1 to 8 as Exif counts: 1 as it is to be seen; see picture_turn.h. */
   int orientation;
   bool has_palette; /* whose indices are not its greys */
+  const char
+      *unindexed; /* "a JPEG file": whose numbers are no classes; NULL: indices or whole greys */
+  bool takes_indices; /* decoding gives a palette's indices */
 } PictureFile;
 
 /* One kind of files.  All return 0, or -1 with a message. */
@@ -40,6 +43,9 @@ extern const PictureFormat data_picture_jpeg, data_picture_png;
 /* Finds the format and what the file says: JPEG, or PNG (over black where it is transparent). */
 int data_picture_look(const DataContext *context, const char *name, const unsigned char *bytes,
                       size_t size, PictureFile *file);
+
+/* Decoding gives the indices of the file's palette, or the greys of one that has none; 0, or -1 with a message. */
+int data_picture_take_indices(PictureFile *file);
 
 /* Decodes at least the part `part` of the picture as it is to be seen, reduced by `divisor`, to
  * `picture->channels` channels; *part becomes what the picture has. */

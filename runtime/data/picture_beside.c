@@ -36,17 +36,18 @@ static const char *name_of(const DataTable *table, int64_t row) {
   return table->source->row_name ? table->source->row_name(table, row) : table->fields[0].file;
 }
 
-/* Classes in a palette's indices would silently be the greys of its colours. */
+/* Classes in a palette's indices would silently be the greys of its colours; a program that says so means it. */
 static void warn_of_palette(const DataTable *table, const PictureFile *file) {
   const nnc_tensor *input = table->fields[0].input;
   bool is_grey = input && input->rank == 4 && input->dim[1] == 1;
   if (!file->has_palette || !table->beside || !is_grey) return;
+  if (table->fields[0].palette != PALETTE_UNSAID) return;
   if (atomic_exchange(&table->beside->has_warned, true)) return;
   nnc_warning(
-      "%s is a PNG with a palette: the mask has the greys of its colours, not the numbers of "
-      "the palette; if these are the classes, write them as a grey PNG first, as Pillow does "
-      "by Image.fromarray(numpy.array(Image.open(FILE))).save(FILE)",
-      file->name);
+      "%s is a PNG with a palette: the mask has the greys of its colours, not the palette's "
+      "indices; if these are the classes, say %s(..., palette = \"index\"), and \"color\" if the "
+      "greys are meant",
+      file->name, table->source->name);
 }
 
 /* Of a row's picture, before all stages; 0, or -1 with a message. */

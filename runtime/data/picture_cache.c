@@ -51,12 +51,18 @@ static int read_bytes(Making *making) {
   return making->bytes ? 0 : -1;
 }
 
+/* What the bytes say of the picture, and how the field takes it. */
+static int look(const Making *making, const unsigned char *bytes, size_t size,
+                PictureFile *picture) {
+  if (data_picture_look(making->context, making->origin->name, bytes, size, picture) < 0) return -1;
+  return making->field->palette == PALETTE_INDEX ? data_picture_take_indices(picture) : 0;
+}
+
 /* From the file's bytes, as without a cache. */
 static int make_of_bytes(const Making *making, const unsigned char *bytes, size_t size,
                          unsigned char *row) {
   PictureFile picture;
-  if (data_picture_look(making->context, making->origin->name, bytes, size, &picture) < 0)
-    return -1;
+  if (look(making, bytes, size, &picture) < 0) return -1;
   return data_picture_show(making->stages, &picture, making->field, making->visit, row);
 }
 
@@ -94,7 +100,8 @@ static int channels_of(const Making *making) {
 static void set_key(Making *making) {
   bool keeps_files = data_cache_keeps_files();
   const int64_t kind[] = {keeps_files, keeps_files ? 0 : channels_of(making),
-                          !keeps_files && making->visit->is_index};
+                          !keeps_files && making->visit->is_index,
+                          !keeps_files && making->field->palette == PALETTE_INDEX};
   uint64_t known = data_digest(kind, sizeof kind, 0).parts[0];
   making->same = keeps_files ? 0 : data_picture_same(making->stages, making->visit);
   for (int i = 0; i < making->same; i++)
@@ -171,9 +178,7 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   if (divisor > 1) {
     Making making = *kept->making;
     PictureFile whole;
-    if (read_bytes(&making) < 0 ||
-        data_picture_look(file->context, file->name, making.bytes, making.size, &whole) < 0)
-      return -1;
+    if (read_bytes(&making) < 0 || look(&making, making.bytes, making.size, &whole) < 0) return -1;
     if (whole.height != file->height || whole.width != file->width ||
         whole.format->most_divisor != file->format->most_divisor)
       return -1; /* it is not what the item says of it */
@@ -251,9 +256,7 @@ static int fill(PictureView *view, const int64_t notes[NOTES], unsigned char *by
  * is told when the row is made of it as without a cache. */
 static unsigned char *keep_pixels(const Making *making, DataCacheItem *item) {
   PictureFile file;
-  if (data_picture_look(making->context, making->origin->name, making->bytes, making->size, &file) <
-      0)
-    return NULL;
+  if (look(making, making->bytes, making->size, &file) < 0) return NULL;
   PictureView view = data_picture_view(&file, making->field, making->visit);
   if (take_notes(making, &view, item->notes) < 0) return NULL;
   item->size = count_bytes(making, item->notes);
@@ -319,6 +322,7 @@ static int make_cached(Making *making, unsigned char *row) {
 int data_picture_make_of(const DataContext *context, const DataTable *table, const DataField *field,
                          const DataVisit *visit, const PictureOrigin *origin, unsigned char *row) {
   DataVisit own = data_picture_visit(table, visit);
+  own.is_index = own.is_index || field->palette == PALETTE_INDEX;
   if (data_picture_compare(context, table, visit) < 0) return -1;
   Making making = {.context = context,
                    .stages = data_picture_stages(table),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/call.h"
+#include "data/class.h"
 #include "data/file.h"
 #include "data/scratch.h"
 
@@ -17,6 +18,23 @@ const RowFileKind data_picture_kind = {.what = "pictures",
                                        .ends_text = ".jpg, .jpeg, .png",
                                        .bytes = sizeof(RowFiles),
                                        .shape = data_picture_shape};
+
+/* The argument `palette` of the source. */
+static int read_palette(const DataContext *context, DataField *field) {
+  const nnc_value *value = data_argument(context->call, context->call->source->formals, "palette");
+  const char *word = value && value->kind == NNC_STRING ? value->string : "";
+  if (!value) return 0;
+  if (strcmp(word, "color") != 0 && strcmp(word, "index") != 0)
+    return data_fail_call(context, "%s takes palette = \"color\" or \"index\"",
+                          context->call->function);
+  field->palette = strcmp(word, "index") == 0 ? PALETTE_INDEX : PALETTE_COLOR;
+  if (field->palette != PALETTE_INDEX || field->input->dim[1] == 1) return 0;
+  return data_fail_call(
+      context,
+      "the indices of a palette are one number a pixel, but the input %s has %lld "
+      "channels",
+      field->name, (long long)field->input->dim[1]);
+}
 
 /* The extents are the input's: that the stages make such pictures is checked when all are known,
  * and for each picture. */
@@ -34,6 +52,7 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
                           "pictures have values from 0 to 255, which the input %s of type "
                           "bool does not take",
                           field->name);
+  if (read_palette(context, field) < 0) return -1;
   memcpy(dim + 1, input->dim + 1, 3 * sizeof *dim);
   field->is_made = true;
   field->made_most = 255;

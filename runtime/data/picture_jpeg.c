@@ -68,6 +68,7 @@ static int read_head(PictureFile *file) {
   start(&decoder, file);
   jpeg_save_markers(&decoder.base, EXIF_MARKER, 0xffff);
   jpeg_read_header(&decoder.base, TRUE);
+  file->unindexed = "a JPEG file";
   file->height = decoder.base.image_height;
   file->width = decoder.base.image_width;
   file->orientation = find_orientation(&decoder.base);

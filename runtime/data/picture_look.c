@@ -1,4 +1,4 @@
-/* Files of pictures: which format one has. It is apart from picture.c, because pictures in arrays have none. */
+/* Files of pictures: which format one has, and whether its numbers may be classes. It is apart from picture.c, because pictures in arrays have none. */
 #include <string.h>
 
 #include "data/call.h"
@@ -17,5 +17,16 @@ int data_picture_look(const DataContext *context, const char *name, const unsign
   int64_t stored_height = file->height;
   file->height = file->width;
   file->width = stored_height;
+  return 0;
+}
+
+int data_picture_take_indices(PictureFile *file) {
+  if (file->unindexed)
+    return data_fail(
+        file->context,
+        "%s is %s: palette = \"index\" reads PNG files with a palette, or of greys of up "
+        "to 8 bits",
+        file->name, file->unindexed);
+  file->takes_indices = true;
   return 0;
 }

@@ -30,14 +30,25 @@ static int find_orientation(const PictureFile *file) {
   return note ? data_turn_read(note, size) : 1;
 }
 
+/* Of the first chunk, which libpng has checked. */
+static int bits_of(const PictureFile *file) { return file->bytes[24]; }
+static int color_type_of(const PictureFile *file) { return file->bytes[25]; }
+
 /* A palette whose colours are 0 0 0, 1 1 1, 2 2 2 ... changes nothing. */
 static bool has_palette(const PictureFile *file) {
   size_t size;
   const unsigned char *palette = find_chunk(file, "PLTE", &size);
-  if (!palette || file->bytes[25] != PNG_COLOR_TYPE_PALETTE) return false;
+  if (!palette || color_type_of(file) != PNG_COLOR_TYPE_PALETTE) return false;
   for (size_t i = 0; i < size; i++)
     if (palette[i] != i / 3) return true;
   return false;
+}
+
+static const char *find_unindexed(const PictureFile *file) {
+  int type = color_type_of(file);
+  if (type & PNG_COLOR_MASK_ALPHA) return "a PNG file with transparency";
+  if (type == PNG_COLOR_TYPE_RGB) return "a PNG file of colours";
+  return bits_of(file) > 8 ? "a PNG file of 16 bits" : NULL;
 }
 
 /* libpng reads to the end of the pixels.  In a file that is cut off after them the camera's note on how it was held may
@@ -56,6 +67,7 @@ static int read_head(PictureFile *file) {
   png_image_free(&image);
   file->orientation = find_orientation(file);
   file->has_palette = has_palette(file);
+  file->unindexed = find_unindexed(file);
   return data_picture_check_size(file, file->height, file->width);
 }
 
@@ -77,14 +89,18 @@ static int decode(const PictureFile *file, int divisor, const PicturePart *wante
   if (!png_image_begin_read_from_memory(&image, file->bytes, file->size))
     return data_picture_fail(file, image.message);
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are finer steps, not other light */
-  bool becomes_grey = picture->channels == 1 && (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
+  bool are_indices = file->takes_indices && color_type_of(file) == PNG_COLOR_TYPE_PALETTE;
+  bool becomes_grey =
+      picture->channels == 1 && !are_indices && (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
   image.format = picture->channels == 1 && !becomes_grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  if (are_indices) image.format = PNG_FORMAT_RGB_COLORMAP; /* a palette keeps its indices then */
+  unsigned char colors[256 * 3];
   unsigned char *bytes = data_scratch_take(scratch, DATA_BUFFER_DECODED, PNG_IMAGE_SIZE(image));
   if (!bytes) {
     png_image_free(&image);
     return data_fail_memory(file->context, file->name, (int64_t)image.height * image.width * 3);
   }
-  if (!png_image_finish_read(&image, &black, bytes, 0, NULL))
+  if (!png_image_finish_read(&image, &black, bytes, 0, are_indices ? colors : NULL))
     return data_picture_fail(file, image.message);
   if (!has_end(file)) return data_picture_fail(file, "its end is missing");
   if (becomes_grey) make_grey(bytes, (int64_t)image.height * image.width);

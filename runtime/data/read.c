@@ -92,6 +92,11 @@ static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t c
   }
 }
 
+static bool may_have_palette(const Making *making) {
+  return making->field == making->table->fields && making->table->source->look &&
+         making->field->palette == PALETTE_UNSAID;
+}
+
 /* Indices that are made are held against their limit here, since kernels do not check them. */
 static int check_row(const DataContext *context, const Making *making, int64_t row,
                      const unsigned char *bytes) {
@@ -103,8 +108,11 @@ static int check_row(const DataContext *context, const Making *making, int64_t r
     if ((value >= 0 && value < (double)making->limit) || value == (double)making->except) continue;
     const char *name = table->source->row_name ? table->source->row_name(table, row) : field->file;
     return data_fail(context,
-                     "%s: '%s' holds %.17g, but the model takes it as an index from 0 to %lld",
-                     name, field->name, value, (long long)making->limit - 1);
+                     "%s: '%s' holds %.17g, but the model takes it as an index from 0 to %lld%s",
+                     name, field->name, value, (long long)making->limit - 1,
+                     may_have_palette(making)
+                         ? "; if it has a palette, palette = \"index\" reads the palette's indices"
+                         : "");
   }
   return 0;
 }

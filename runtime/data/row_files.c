@@ -92,7 +92,7 @@ int data_files_list(const DataContext *context, const char *folder, const RowFil
   return result;
 }
 
-static bool holds_files(const DataContext *context, const char *folder, const RowFileKind *kind) {
+bool data_files_hold(const DataContext *context, const char *folder, const RowFileKind *kind) {
   FileNames files = {0};
   bool holds = data_files_list(context, folder, kind, true, &files) == 0 && files.count > 0;
   data_files_free_names(&files);
@@ -113,7 +113,7 @@ static int list_holders(const DataContext *context, const char *folder, const Ro
   data_files_list(&quiet, folder, NULL, false, &folders);
   for (int64_t i = 0; i < folders.count && i < LOOKED_INTO && found <= SHOWN; i++) {
     const char *name = strrchr(folders.items[i], '/') + 1;
-    if (!holds_files(&quiet, folders.items[i], kind)) continue;
+    if (!data_files_hold(&quiet, folders.items[i], kind)) continue;
     if (found++ < SHOWN)
       length += (size_t)snprintf(text + length, NNC_MESSAGE / 4 - length, "%s%.60s",
                                  length ? ", " : "", name);
@@ -140,17 +140,32 @@ static int fail_empty(const DataContext *context, const char *folder, const RowF
       folder, kind->what, kind->ends_text, plural, holders, does, context->call->function);
 }
 
+int data_files_add_flat(const DataContext *context, const char *root, RowFiles *files) {
+  const RowFileKind *kind = files->kind;
+  char holders[NNC_MESSAGE / 4];
+  int count = list_holders(context, root, kind, holders);
+  if (count == 0) return data_files_add_folder(context, root, files);
+  return data_fail(
+      context,
+      "%s holds %s itself, and so do%s its folder%s %s: %s reads the one or the other; "
+      "move what is not meant elsewhere",
+      root, kind->what, count > 1 ? "" : "es", count > 1 ? "s" : "", holders,
+      context->call->function);
+}
+
 int data_files_fail_flat(const DataContext *context, const char *root, const RowFileKind *kind) {
   char unsaid[NNC_MESSAGE];
   DataContext quiet = *context;
   quiet.message = unsaid;
   const char *function = context->call->function;
-  if (!holds_files(&quiet, root, kind))
-    return data_fail(context, "%s has no folders; %s expects one for each class", root, function);
-  return data_fail(context,
-                   "%s has no folders, but %s; %s expects a folder for each class: move them to "
-                   "%s/CLASS, or to %s/all where there are no classes",
-                   root, kind->what, function, root, root);
+  if (!data_files_hold(&quiet, root, kind))
+    return data_fail(context, "%s holds neither %s (%s) nor folders of them", root, kind->what,
+                     kind->ends_text);
+  return data_fail(
+      context,
+      "%s has no folders, but %s, and the second field of %s is the class, a folder "
+      "each: move them to %s/CLASS, or leave that field out where there are no classes",
+      root, kind->what, function, root);
 }
 
 int data_files_add_folder(const DataContext *context, const char *folder, RowFiles *files) {

@@ -40,6 +40,10 @@ int data_files_list(const DataContext *context, const char *folder, const RowFil
                     bool tells_rows, FileNames *names);
 /* The files of a folder, of which there must be some, after those that are there. */
 int data_files_add_folder(const DataContext *context, const char *folder, RowFiles *files);
+/* Whether there are any. */
+bool data_files_hold(const DataContext *context, const char *folder, const RowFileKind *kind);
+/* The files of a folder that has some itself; an error where its folders have some, too: what is meant? */
+int data_files_add_flat(const DataContext *context, const char *root, RowFiles *files);
 /* The message of a folder that has no folders, one for each class; -1. */
 int data_files_fail_flat(const DataContext *context, const char *root, const RowFileKind *kind);
 /* The files from the command line, or folders of them. */

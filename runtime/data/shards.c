@@ -1,5 +1,5 @@
-/* Source `shards(files, members = [...], rate, fit = "exact", workers = 0, on_error = "stop")`: tar archives in the layout of
- * WebDataset (https://github.com/webdataset/webdataset).
+/* Source `shards(files, members = [...], rate, fit = "exact", workers = 0, on_error = "stop", palette = "color")`: tar
+ * archives in the layout of WebDataset (https://github.com/webdataset/webdataset).
  *
  * Files of an archive that follow each other and agree up to the first dot of their name are one example:
  *
@@ -34,8 +34,8 @@
 #include "os/buffer.h"
 #include "nnc_data.h"
 
-static const char *const formals[] = {"files",   "members",  "rate", "fit",
-                                      "workers", "on_error", NULL};
+static const char *const formals[] = {"files",   "members",  "rate",    "fit",
+                                      "workers", "on_error", "palette", NULL};
 
 /* Archives that stay open, at most; the others are opened for each read. */
 enum { MOST_OPEN = NNC_BUFFER(128, 1) };

@@ -20,6 +20,9 @@
 #include "data/visit.h"
 #include "nnc_model.h"
 
+/* What a file's palette is: its colours, as where nothing is said, or numbers for which the colours only stand. */
+enum DataPalette { PALETTE_UNSAID, PALETTE_COLOR, PALETTE_INDEX };
+
 typedef struct DataField {
   const char *name;
   char *file;              /* as opened, for messages */
@@ -40,14 +43,15 @@ typedef struct DataField {
   int64_t window;  /* rows of the file in one of an example; 0: a row is an example */
   bool is_view;    /* the values belong to the table's stream */
   bool is_picture; /* stages of pictures follow: height and width may be others than the input's */
-  bool is_class;   /* a number of a class in place of the input's last axis */
-  bool is_made;    /* rows are made when they are read, of u8 or of the input's type */
-  int made_most;   /* the largest value that it makes */
-  int boxes;       /* of classes of boxes: the number of the field that has these */
-  double least;    /* of boxes: the share of the area of one that must be seen */
-  DataMake *make;  /* makes them; NULL: the table's does */
-  int stored;      /* of what type are the values that it reads */
-  struct DataDisk *disk; /* where rows are that stay on disk; NULL: they do not */
+  enum DataPalette palette; /* of pictures in files */
+  bool is_class;            /* a number of a class in place of the input's last axis */
+  bool is_made;             /* rows are made when they are read, of u8 or of the input's type */
+  int made_most;            /* the largest value that it makes */
+  int boxes;                /* of classes of boxes: the number of the field that has these */
+  double least;             /* of boxes: the share of the area of one that must be seen */
+  DataMake *make;           /* makes them; NULL: the table's does */
+  int stored;               /* of what type are the values that it reads */
+  struct DataDisk *disk;    /* where rows are that stay on disk; NULL: they do not */
   /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
   nnc_dictionary *dictionaries;
 } DataField;

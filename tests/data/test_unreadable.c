@@ -189,10 +189,10 @@ static void test_mistakes(void **state) {
                  "where the data is");
   nnc_model leaf =
       MODEL(1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("t/a"))))));
-  expect_failure(
-      &leaf, "train", &entry,
-      "$/t/a has no folders, but pictures; image_folder expects a folder for each class: "
-      "move them to $/t/a/CLASS, or to $/t/a/all where there are no classes");
+  expect_failure(&leaf, "train", &entry,
+                 "$/t/a has no folders, but pictures, and the second field of image_folder is the "
+                 "class, a folder each: move them "
+                 "to $/t/a/CLASS, or leave that field out where there are no classes");
   write_text("t.csv", "1,2\n");
   nnc_model text = MODEL(
       1, SET("train",

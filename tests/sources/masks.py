@@ -3,7 +3,7 @@ stages of all kinds; masks that are a function of their pictures while a network
 any number of threads, after kills; masks of another size or number.
 
     masks.py BUILD FOLDER     FOLDER is empty; prints what failed and "N passed, N failed" """
-import io, json, math, os, pathlib, random, re, shutil, signal, struct, subprocess, sys, tarfile, zipfile, zlib
+import base64, io, json, math, os, pathlib, random, re, shutil, signal, struct, subprocess, sys, tarfile, zipfile, zlib
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import checks, files  # noqa: E402
@@ -108,22 +108,72 @@ predict { image = image, mask = mask }
 
 # ---- masks with a palette ----
 
-def indexed(palette):
-    """2 x 2 pixels of the indices 0, 1, 1, 0."""
-    head = struct.pack(">IIBBBBB", 2, 2, 8, 3, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(files.chunk(*part) for part in [
-        (b"IHDR", head), (b"PLTE", palette), (b"IDAT", zlib.compress(b"\0\0\1\0\1\0")), (b"IEND", b"")])
-
-
 for text, palette, value, told in [("colours", bytes([0, 0, 0, 128, 0, 0]), 38, 1), ("greys", bytes([0, 0, 0, 1, 1, 1]), 1, 0)]:
     for where in "photos", "signs":
         shutil.rmtree(where, ignore_errors=True)
         for name in "ab":
-            write(f"{folder(where)}{name}.png", tiny if where == "photos" else indexed(palette))
+            write(f"{folder(where)}{name}.png", tiny if where == "photos" else files.palette_png([[0, 1], [1, 0]], 8, palette))
     status, out, message = run("./named", "predict")
     check(f"a palette of {text}: values", status == 0 and json.loads(out.splitlines()[0])["mask"] == [[[0, value], [value, 0]]], out)
     found = re.findall("warning: .*", message)
-    check(f"a palette of {text}: warnings", len(found) == told and all("signs/all/" in line and "palette" in line for line in found), message)
+    check(f"a palette of {text}: warnings", len(found) == told and all("signs/all/" in line and 'image_folder(..., palette = "index")' in line for line in found), message)
+
+# ---- indices of palettes ----
+
+def colors(count):
+    return bytes(draw.randrange(256) for _ in range(3 * count))
+
+
+def other_png(bits, kind, values):
+    """4 x 9 pixels of another kind."""
+    head = struct.pack(">IIBBBBB", 9, 4, bits, kind, 0, 0, 0)
+    step = len(values) // 4
+    rows = b"".join(b"\0" + values[y * step:(y + 1) * step] for y in range(4))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(files.chunk(*part) for part in [
+        (b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")])
+
+
+if compile("indexed", """const batch = 2
+data predict { mask = files(palette = "index") }
+input mask : u8[batch, 1, 4, 9]
+predict { mask = mask[:, 0] }
+"""):
+    cases, rows = [], {}
+    for bits in 1, 2, 4, 8:
+        values = [[draw.randrange(1 << bits) for _ in range(9)] for _ in range(4)]
+        all_colors = colors(1 << bits)
+        for kind, options in ("plain", {}), ("interlaced", {"interlaced": True}), ("clear", {"transparency": bytes([0, 90])}):
+            name = f"{kind}-{bits}.png"
+            write(name, files.palette_png(values, bits, all_colors, **options))
+            cases.append((name, values))
+    ground = [[0, 1, 2, 255, 255, 20, 0, 0, 20]] * 4
+    write("short.png", files.palette_png(ground, 8, colors(21)))  # 255 has no colour
+    write("grey.png", files.png(4, 9, 1, bytes(v for row in ground for v in row)))
+    cases += [("short.png", ground), ("grey.png", ground)]
+    status, out, message = run("./indexed", "predict", *[name for name, _ in cases])
+    found = [json.loads(line) for line in out.splitlines()]
+    check("indices: predicts", status == 0 and len(found) == len(cases), message)
+    for (name, values), line in zip(cases, found):
+        check(f"indices of {name}", line["mask"] == values, f"{line['mask']} instead of {values}")
+    check("indices: no warning", "warning" not in message, message)
+    jpeg = next(line.split()[1] for line in open(pathlib.Path(checks.__file__).parent.parent / "fuzz/pictures.txt") if line.startswith("jpeg"))
+    write("photo.jpg", base64.b64decode(jpeg))
+    write("colours.png", files.png(4, 9, 3, bytes(108)))
+    write("deep.png", other_png(16, 0, bytes(72)))
+    write("veiled.png", other_png(8, 4, bytes(72)))
+    for name, what in ("photo.jpg", "a JPEG file"), ("colours.png", "a PNG file of colours"), ("deep.png", "a PNG file of 16 bits"), ("veiled.png", "a PNG file with transparency"):
+        status, out, message = run("./indexed", "predict", name)
+        check(f"indices of {what}", status == 1 and f'{name} is {what}: palette = \\"index\\" reads PNG files with a palette, or of greys' in out + message, out + message)
+
+if compile("nearest", """const batch = 2
+data predict { mask = files(palette = "index") | resize(11, 7) }
+input mask : u8[batch, 1, 11, 7]
+predict { mask = mask[:, 0] }
+"""):
+    write("three.png", files.palette_png([[[0, 9, 255][draw.randrange(3)] for _ in range(17)] for _ in range(15)], 8, colors(256)))
+    status, out, message = run("./nearest", "predict", "three.png")
+    values = {v for row in json.loads(out)["mask"] for v in row} if status == 0 else message
+    check("indices are not mixed, without `with`", values == {0, 9, 255}, str(values))
 
 # ---- while training: a mask is its picture divided by 32 ----
 
@@ -226,6 +276,42 @@ for other in "list", "shard":
 check("arrays in memory and on disk, too", logged("arrays.1") == logged("disk.1"))
 cached = run("./folders", "-q", "--cache", "1M", "-o", "cached")
 check("with a cache, too", cached[0] == 0 and bits("cached") == bits("folders.1"), cached[2])
+
+# ---- the same masks as indices of a palette ----
+
+all_colors = colors(8)
+index_pngs = [files.palette_png([mask[y * WIDTH:(y + 1) * WIDTH] for y in range(HEIGHT)], 4, all_colors) for mask in masks]
+for i, picture in enumerate(index_pngs):
+    write(f"{folder('indices')}{i:02}.png", picture)
+write("indices.csv", ("picture,mask\n" + "".join(f"pictures/all/{i:02}.png,indices/all/{i:02}.png\n" for i in range(COUNT))).encode())
+with tarfile.open("indices.tar", "w") as tar:
+    for i, picture in enumerate(index_pngs):
+        info = tarfile.TarInfo(f"{i:02}.png")
+        info.size = len(picture)
+        tar.addfile(info, io.BytesIO(picture))
+for name, source in {"folder": 'image_folder("indices", palette = "index")',
+                     "list": 'image_list("indices.csv", columns = ["mask"], palette = "index")',
+                     "shards": 'shards("indices.tar", members = ["png"], palette = "index")',
+                     "joint": 'concat(image_folder("indices", palette = "index"), image_folder("masks"))'}.items():
+    pictures = 'image_folder("pictures")'
+    if name == "joint":
+        pictures = f"concat({pictures}, {pictures})"
+    if not compile(f"index_{name}", program(pictures, source, "3, ", "1, ")):
+        continue
+    status, _, message = run(f"./index_{name}", "-q", "-o", f"index_{name}.1")
+    check(f"indices in a {name} train", status == 0 and "warning" not in message, message)
+    lines = [json.loads(line) for line in open(f"index_{name}.1/log.jsonl")]
+    check(f"indices in a {name} are of their pictures", all(line["train/misplaced"] == 0 == line["still/misplaced"] for line in lines), str(lines))
+    if name != "joint":
+        check(f"indices in a {name}: the log of grey masks", logged(f"index_{name}.1") == logged("folders.1"))
+compile("index_colors", program('image_folder("pictures")', 'image_folder("indices", palette = "color")', "3, ", "1, ")
+        .replace("reshape(other, [-1])", "reshape(i32(other) // 32, [-1])"))
+status, _, message = run("./index_colors", "-q", "--cache", "1M,in=indices.cache", "-o", "colors")
+check("colours that are meant are not warned of", status == 0 and "warning" not in message, message)
+for name in "folder", "list", "shards":
+    for number, cache in enumerate(["1M", "1M,encoded", "1M,in=indices.cache", "1M,in=indices.cache"]):
+        status, _, message = run(f"./index_{name}", "-q", "--cache", cache, "-o", f"index_{name}.cache{number}")
+        check(f"indices in a {name} with --cache {cache}", status == 0 and bits(f"index_{name}.cache{number}") == bits(f"index_{name}.1"), message)
 
 # ---- masks that do not fit ----
 

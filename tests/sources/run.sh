@@ -46,7 +46,30 @@ mkdir -p empty flat/train deep/train/one/two deep/val
 cp train/a/*.png flat/train; cp train/a/*.png deep/train/one/two
 check_status "an empty folder" 1 'empty holds no pictures \(.jpg, .jpeg, .png\)$' ./rows predict --out rows.out empty
 check_status "a folder of folders" 1 'train holds no pictures itself .*; its folders a, b do: give these' ./rows predict --out rows.out train
-check_status "no folders of classes" 1 'flat/train has no folders, but pictures; .* flat/train/CLASS, or to flat/train/all' ./rows --out x --data flat
+check_status "no folders of classes" 1 'flat/train has no folders, but pictures, and the second field of image_folder is the class.* flat/train/CLASS, or leave that field out' ./rows --out x --data flat
+# Where no field is the class, a folder itself may hold the pictures; the same pictures in a class folder are the same examples.
+cat > loose.net <<'END'
+const batch = 2
+data train { image = image_folder("loose") | resize(8, 8); index = counter() }
+data test { image = image_folder("train") | resize(8, 8); index = counter() }
+input image : u8[batch, 3, 8, 8]
+input index : i32[batch]
+param scale : [] = 1
+misplaced = mean(abs(mean(f32(image), axis = [1, 2, 3]) - 10 * (f32(index) + 1)) > 0.01)
+loss = mean((scale * mean(f32(image)) - 1) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 1e-6), epochs = 1, metrics = [misplaced] }
+END
+mkdir -p loose/empty unclear/loose unclear/train
+cp train/?/*.png loose; cp -r train/* unclear/train; cp train/?/*.png unclear/loose; cp -r train/a unclear/loose
+check "compile loose" "$build/bin/nnc" loose.net -o loose_program
+check "loose pictures" ./loose_program --quiet --out loose.out
+expect "loose pictures: misplaced" "$(metric loose.out train/misplaced)$(metric loose.out test/misplaced)" "0 0 "
+check_status "loose pictures beside folders of some" 1 'unclear/loose holds pictures itself, and so does its folder a: image_folder reads the one or the other' \
+  ./loose_program --out x --data unclear
+rm unclear/loose/*.png unclear/loose/a/*.png
+check_status "neither pictures nor folders of them" 1 'unclear/loose/a holds no pictures' ./loose_program --out x --data unclear
+rmdir unclear/loose/a
+check_status "an empty folder to train with" 1 'unclear/loose holds neither pictures \(.jpg, .jpeg, .png\) nor folders of them' ./loose_program --out x --data unclear
 check_status "folders in that of a class" 1 'train/one holds no pictures itself .*; its folder two does: image_folder takes the folder whose folders are the classes' ./rows --out x --data deep
 mixed=$(./rows predict --out rows.out train/a/0.png notes.png gone.png train/a/1.png 2>errors); status=$?
 expect "the status of a row that fails" $status 1

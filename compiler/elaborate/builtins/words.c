@@ -385,16 +385,19 @@ const Builtin builtins_words[] = {
            "Windows over the token ids of a binary file, as of text; type \"u16\" or \"u32\"."
            "  [n, length]"
            " Example: data val { token, next = token_stream(\"tokens.bin\", length = 64) }"),
-    SOURCE("image_folder", "image_folder(folder, workers = 0, on_error = \"stop\")",
+    SOURCE("image_folder",
+           "image_folder(folder, workers = 0, on_error = \"stop\", palette = \"color\")",
            "JPEG and PNG pictures in a folder for each class, decoded by `workers` threads; the "
-           "second field is the class. What cannot be read stops the run or, with \"skip\", is "
-           "left out.  [n, channels, height, width]"
+           "second field is the class. Without it the folder itself may hold the pictures. "
+           "What cannot be read stops the run or, with \"skip\", is "
+           "left out. Masks whose classes are indices of a palette need `palette = \"index\"`.  "
+           "[n, channels, height, width]"
            " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
            "center_crop(16) }"),
     SOURCE(
         "image_list",
         "image_list(file, columns = [...], header = true, separator = \",\", missing = [\"\", "
-        "\"NA\", \"?\"], folder = \"\", workers = 0, on_error = \"stop\")",
+        "\"NA\", \"?\"], folder = \"\", workers = 0, on_error = \"stop\", palette = \"color\")",
         "A table in text, as of csv, whose first field is pictures that a column names; the other "
         "fields are numbers or, with categories, texts."
         " Example: data train { image, label = image_list(\"train.csv\", columns = [\"file\", "
@@ -414,13 +417,15 @@ const Builtin builtins_words[] = {
         "wav_folder; the other fields are numbers or, with categories, texts."
         " Example: data train { sound, label = wav_list(\"train.csv\", columns = [\"file\", "
         "\"kind\"], folder = \"sounds\", rate = 16000) | categories(label) }"),
-    SOURCE("shards", "shards(files, members = [...], workers = 0, on_error = \"stop\")",
+    SOURCE("shards",
+           "shards(files, members = [...], workers = 0, on_error = \"stop\", palette = "
+           "\"color\")",
            "Tar archives in the layout of WebDataset, read piece by piece: a picture and its "
            "class, or "
            "what `members` names. Braces hold a range of numbers."
            " Example: data train { image, label = shards(\"train-{000..127}.tar\", members = "
            "[\"jpg;png\", \"cls\"]) | random_crop(16); order = within(8192) }"),
-    SOURCE("files", "files(workers = 0)",
+    SOURCE("files", "files(workers = 0, palette = \"color\")",
            "The pictures that the command line of `predict` names, in data predict."
            " Example: data predict { image = files() | resize(16, 16) }"),
     SOURCE("counter", "counter()",

@@ -186,5 +186,6 @@ void data_check(Elaborator *e) {
   }
   data_check_fit(e, train);
   data_check_vocabularies(e, train);
+  data_check_palettes(e, train);
   data_check_overlap(e);
 }

@@ -50,6 +50,8 @@ void data_check_joints(Elaborator *e, const DataSet *set);
 void data_check_sources(Elaborator *e, const DataSet *set);
 /* A field has one vocabulary in all sets. */
 void data_check_vocabularies(Elaborator *e, const DataSet *train);
+/* Pictures of a field are colours in all sets, or indices of palettes (data_shapes.c). */
+void data_check_palettes(Elaborator *e, const DataSet *train);
 /* Whether the values of `counter` and `constant` fit the inputs. */
 void data_check_values(Elaborator *e, const DataSet *set);
 

@@ -70,6 +70,8 @@ typedef struct DataWord {
   }
 #define ON_ERROR                                                                                   \
   { "on_error", STRING, 0, 0, {"stop", "skip"}, "\"stop\" or \"skip\"" }
+#define PALETTE                                                                                    \
+  { "palette", STRING, 0, 0, {"color", "index"}, "\"color\" or \"index\"" }
 #define SIZE WITHIN("height", WHOLE | NEEDED, 1, 1 << 15), WITHIN("width", WHOLE, 1, 1 << 15)
 
 static const DataWord sources[] = {
@@ -98,11 +100,12 @@ static const DataWord sources[] = {
      {WINDOWS, {"type", STRING, 0, 0, {"u16", "u32"}, "\"u16\" or \"u32\""}},
      {1, 2, "a window and what follows it"}},
     {"image_folder",
-     {ANY("folder", STRING | NEEDED), WORKERS, ON_ERROR},
+     {ANY("folder", STRING | NEEDED), WORKERS, ON_ERROR, PALETTE},
      {1, 2, "a picture and its class"}},
     {"image_list",
      {ANY("file", STRING | NEEDED), ANY("columns", LIST), ANY("header", BOOL),
-      ANY("separator", STRING), ANY("missing", LIST), ANY("folder", STRING), WORKERS, ON_ERROR},
+      ANY("separator", STRING), ANY("missing", LIST), ANY("folder", STRING), WORKERS, ON_ERROR,
+      PALETTE},
      {0}},
     {"wav_folder",
      {ANY("folder", STRING | NEEDED), RATE, FIT, WORKERS, ON_ERROR},
@@ -114,9 +117,9 @@ static const DataWord sources[] = {
      {0}},
     {"shards",
      {ANY("files", STRING | LIST | NEEDED), ANY("members", LIST),
-      WITHIN("rate", WHOLE, 1, INT32_MAX), FIT, WORKERS, ON_ERROR},
+      WITHIN("rate", WHOLE, 1, INT32_MAX), FIT, WORKERS, ON_ERROR, PALETTE},
      {0}},
-    {"files", {WORKERS}, {1, 1, "a picture"}},
+    {"files", {WORKERS, PALETTE}, {1, 1, "a picture"}},
     {"copy_task",
      {WITHIN("words", WHOLE | NEEDED, 1, 1 << 20), WITHIN("bits", WHOLE | NEEDED, 1, 1 << 20),
       WITHIN("count", WHOLE, 1, UINT32_MAX), WITHIN("least", WHOLE, 1, 1 << 20), SEED},

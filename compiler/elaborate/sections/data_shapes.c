@@ -1,6 +1,7 @@
 /* The inputs that a line feeds, where the shape or the type of what its source makes can be told
  * from the program: pictures, windows, drawn tasks, columns of a table. */
 #include <string.h>
+#include <strings.h>
 #include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 #include "data/words.h"
@@ -29,10 +30,12 @@ const DataCall *data_picture_stage(const DataPipeline *pipeline) {
   return NULL;
 }
 
+static bool decodes_pictures(const DataPipeline *pipeline) {
+  return pipeline->call_count > 0 && data_decodes_pictures(data_gives(pipeline->calls[0].function));
+}
+
 bool data_first_is_picture(const DataPipeline *pipeline) {
-  return pipeline->call_count > 0 &&
-         (data_decodes_pictures(data_gives(pipeline->calls[0].function)) ||
-          data_picture_stage(pipeline));
+  return pipeline->call_count > 0 && (decodes_pictures(pipeline) || data_picture_stage(pipeline));
 }
 
 /* ---- pictures ------------------------------------------------------------------------------- */
@@ -75,6 +78,56 @@ static void check_no_picture(Elaborator *e, const DataPipeline *pipeline, const 
   }
 }
 
+static bool takes_indices(const DataCall *source) {
+  const DataArgument *palette = data_find_argument(source, "palette");
+  return palette && !strcmp(palette->value.string, "index");
+}
+
+/* Indices are one number a pixel, and no colours. */
+static void check_palette(Elaborator *e, const DataPipeline *pipeline, const InputInfo *input) {
+  const DataCall *source = &pipeline->calls[0];
+  if (!takes_indices(source)) return;
+  if (input->type.shape.dim[1] != 1) {
+    report_shape(e, source, input,
+                 "the indices of a palette are one number a pixel, [batch, 1, height, width]");
+    return;
+  }
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const DataCall *stage = &pipeline->calls[c];
+    if (strcmp(stage->function, "color_jitter") != 0) continue;
+    Diagnostic *d = report_error(e, stage->span,
+                                 "'color_jitter' changes colours, but '%s' is indices of a palette",
+                                 pipeline->fields[0]);
+    diag_note(d, source->span, "palette = \"index\"");
+    diag_help(d, "leave the stage out, or palette = \"index\" where the colours are meant");
+  }
+}
+
+void data_check_palettes(Elaborator *e, const DataSet *train) {
+  const Module *module = e->module;
+  for (int i = 0; train && i < module->data_sets.count; i++) {
+    const DataSet *set = &module->data_sets.items[i];
+    for (int p = 0; p < set->pipeline_count; p++) {
+      const DataPipeline *its = &set->pipelines[p];
+      const DataPipeline *trained = data_find_pipeline(train, its->fields[0]);
+      if (!decodes_pictures(its) || !trained || !decodes_pictures(trained)) continue;
+      if (data_joint_call(its) || data_joint_call(trained)) continue; /* each source says its own */
+      const DataCall *source = &its->calls[0], *first = &trained->calls[0];
+      if (takes_indices(source) == takes_indices(first)) continue;
+      Diagnostic *d = report_error(
+          e, source->span,
+          takes_indices(source)
+              ? "'%s' is indices of palettes here, but colours in data train: its numbers would "
+                "mean something else"
+              : "'%s' is colours of palettes here, but indices in data train: its numbers would "
+                "mean something else",
+          its->fields[0]);
+      diag_note(d, first->span, "data train reads it here");
+      diag_help(d, "palette = \"index\" stands in both, or in neither");
+    }
+  }
+}
+
 /* The line's first field is pictures. */
 static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
   int stages = 0;
@@ -102,7 +155,7 @@ static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
                              "width] with 1 or 3 channels");
     else if (input->type.dtype == DTYPE_BOOL)
       report_shape(e, source, input, "pictures have values from 0 to 255");
-    else check_size(e, pipeline, input);
+    else check_size(e, pipeline, input), check_palette(e, pipeline, input);
   }
 }
 
@@ -193,6 +246,28 @@ static void check_member(Elaborator *e, const DataPipeline *pipeline, int field,
   }
 }
 
+static bool names_png(const char *names) {
+  for (const char *at = names; *at; at += strspn(at, ";")) {
+    size_t length = strcspn(at, ";");
+    if (length == 3 && !strncasecmp(at, "png", 3)) return true;
+    at += length;
+  }
+  return false;
+}
+
+/* What is said of palettes is said where files may have one. */
+static void check_palette_argument(Elaborator *e, const DataCall *source, const char *first) {
+  if (!data_find_argument(source, "palette")) return;
+  if (shard_kind(first) != SHARD_PICTURE)
+    report_error(e, source->span,
+                 "'palette' is said of pictures, but the first member of the shards is '%s'",
+                 first);
+  else if (!names_png(first))
+    report_error(e, source->span,
+                 "'palette' is said of PNG files, but the first member of the shards is '%s'",
+                 first);
+}
+
 /* What is said of sounds is said where there are some. */
 static void check_sound_arguments(Elaborator *e, const DataCall *source, const char *first) {
   bool is_sound = shard_kind(first) == SHARD_SOUND;
@@ -227,7 +302,9 @@ static void check_shards(Elaborator *e, const DataPipeline *pipeline) {
     const DataValue *item = members ? &members->value.items[f] : NULL;
     const char *stated = item && item->kind == DATA_STRING ? item->string : "";
     check_member(e, pipeline, f, item ? stated : shard_default(f));
-    if (f == 0) check_sound_arguments(e, source, item ? stated : shard_default(f));
+    if (f > 0) continue;
+    check_sound_arguments(e, source, item ? stated : shard_default(f));
+    check_palette_argument(e, source, item ? stated : shard_default(f));
   }
 }
 
