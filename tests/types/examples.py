@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every function and layer of `nnc doc` with operands of bf16, f16, f32 and f64: types.py NNC FOLDER
+"""Every function and layer of `nnc doc` with operands of bf16, f16, f32 and f64: examples.py NNC FOLDER
 
 Of each entry the example is taken, its operands declared in the type and its results kept in states, with the
 gradients of the operands; a type that is refused is a failure. All are compiled and one step is taken. Results
