@@ -208,7 +208,7 @@ for program in tests/vectors/{extents,pools,tensors,losses}.net examples/*.net; 
     done
   done
 done
-command=$(sed -n '/^ \*   /,/^ \*\//s/^ \*   //p' "$work/iris.c" | sed '/[^\\&]$/q')
+command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/iris.c")
 rm -f "$work/iris"
 if [ -n "$command" ] && (cd "$work" && eval "$command") && [ -x "$work/iris" ]; then ok
 else fail "the header's command does not build iris.c: $command"; fi

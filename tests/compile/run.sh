@@ -21,7 +21,7 @@ weights() { # weights EXECUTABLE: what some steps make, without what names the c
 }
 for model in mnist_cnn lenet; do
   "$nnc" models/$model.net --emit=c -o "$work/whole.c" || fail "emit=c of $model"
-  command=$(sed -n 's/^ \*  *\(.* -o .*\)$/\1/p' "$work/whole.c" | head -1)
+  command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/whole.c")
   check "$model as one file" eval "$command"
   check "$model in units" "$nnc" models/$model.net -o "$work/units" --jobs=3 --no-cache -v
   one=$(weights "$work/whole") several=$(weights "$work/units")

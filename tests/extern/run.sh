@@ -33,7 +33,7 @@ check "levels" $nnc own.net --arch=v2,v3 -o levels
 check "levels run" ./levels --out levels.run
 check "debug" $nnc own.net -g -o debug
 check "debug runs" ./debug --out debug.run
-$nnc own.net --emit=c > emitted.c && command=$($nnc own.net --emit=c | sed -n 's/^ \*   //p' | head -1)
+$nnc own.net --emit=c > emitted.c && command=$($nnc own.net --emit=c | sed -n '/^ \*\//q; s/^ \*   //p')
 cp emitted.c own.c
 check "the command in the file" bash -c "$command"
 check "runs" ./own --out command.run
@@ -83,7 +83,7 @@ at_least "another archive's value" "$(loss small)" 14
 object one 2; check "another object" $nnc small.net -o small
 at_least "another object's value" "$(loss small)" 24
 check_status "objects from the cache" 0 'the executable is in the cache' $nnc small.net -v -o small
-$nnc small.net --emit=c > small.c && command=$($nnc small.net --emit=c | sed -n 's/^ \*   //p' | head -1)
+$nnc small.net --emit=c > small.c && command=$($nnc small.net --emit=c | sed -n '/^ \*\//q; s/^ \*   //p')
 check "the command with objects" bash -c "$command"
 at_least "the command's value" "$(loss small)" 24
 check_status "the dump knows the files" 0 'same' bash -c "$nnc small.net --dump-after=dce --stop-after=dce >d.ir &&

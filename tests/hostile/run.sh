@@ -117,7 +117,7 @@ sed 's|linear(x, 1)|linear(x, 1, name = "*/ int trap; /*")|' "$work/net.net" > "
 builds "a layer that is code" "$work/string.net"
 mkdir "$work/out*"
 check "an output of such a name" "$nnc" "$work/m.net" --emit=c -o "$work/out*/n.c"
-command=$(sed -n 's/^ \*  *\(.*[^a-z]-o .*\)$/\1/p' "$work/out*/n.c" | head -1)
+command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/out*/n.c")
 check "whose command builds it" bash -c "$command"
 check "and no other" test -x "$work/out*/n"
 here=$PWD; cd "$work"

@@ -8,20 +8,33 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
+/* Where a command of the shell may end a line: the last blank between words before column `width`, or
+ * the first after it, or its end.  Blanks in quotes or after a backslash are parts of words. */
+static int find_break(const char *at, int length, int width) {
+  int last = 0;
+  char quote = 0;
+  for (int i = 0; i < length; i++) {
+    char c = at[i];
+    if (c == '\\' && quote != '\'') i++;
+    else if (quote) quote = c == quote ? 0 : quote;
+    else if (c == '\'' || c == '"') quote = c;
+    else if (c == ' ') {
+      if (last > 0 && i > width) return last;
+      last = i;
+    }
+    if (last > width) return last;
+  }
+  return length > width && last > 0 ? last : length;
+}
+
 /* One command of the shell, in lines that a shell joins again. */
 static void emit_wrapped(Code *code, const char *at, int length, const char *tail) {
   enum { WIDTH = 88 };
   const char *indent = "";
-  while (length > WIDTH) {
-    int cut = WIDTH;
-    while (cut > 0 && at[cut] != ' ') cut--;
-    if (cut == 0) /* a word that is wider */
-      while (cut < length && at[cut] != ' ') cut++;
-    if (cut == length) break;
+  for (int cut; (cut = find_break(at, length, WIDTH)) < length; indent = "  ") {
     code_line(code, " *   %s%.*s \\", indent, cut, at);
     at += cut + 1;
     length -= cut + 1;
-    indent = "  ";
   }
   code_line(code, " *   %s%.*s%s", indent, length, at, tail);
 }
