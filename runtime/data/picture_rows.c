@@ -1,4 +1,6 @@
 /* Rows of pictures: the loops for every processor, and the choice between all. */
+#include "data/picture_rows.h"
+
 #define PICTURE_ROW_WORK row_work_any
 #include "data/picture_rows_body.h"
 

@@ -2,7 +2,9 @@
 #ifndef NNC_DATA_PICTURE_ROWS_H
 #define NNC_DATA_PICTURE_ROWS_H
 
-#include "data/picture_scale.h"
+#include <stdbool.h>
+
+#include "data/picture_filter.h"
 
 /* A row of each plane. */
 typedef struct PicturePlaneRows {

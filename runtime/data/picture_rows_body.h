@@ -1,13 +1,13 @@
 /* Rows of pictures that are scaled: the loops, for one instruction set.
  *
- * A file that includes this defines PICTURE_ROW_WORK, the name of the work that it makes, and may
- * define PICTURE_ROWS_AVX2.  All loops are over floats side by side (bytes of a row, then the channels
- * of a pixel), so that they become vector instructions.  Every set gives the same bits: each sum has
- * one order, and no product is fused into a sum (-ffp-contract=off). */
+ * A file that includes this includes picture_rows.h before and defines PICTURE_ROW_WORK, the name of
+ * the work that is made here; it may define PICTURE_ROWS_AVX2.  All loops are over floats side by side
+ * (bytes of a row, then the channels of a pixel), so that they become vector instructions.  Every set
+ * gives the same bits: each sum has one order, and no product is fused into a sum
+ * (-ffp-contract=off). */
 #include <stdint.h>
 #include <string.h>
 
-#include "data/picture_rows.h"
 #ifdef PICTURE_ROWS_AVX2
 #include <immintrin.h>
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "data/pixels.h"
+#include "data/picture_filter.h"
 #include "data/scratch.h"
 
 /* Scaling along one axis: the places from `start` to `start + length` of the source's `from` become
@@ -14,15 +14,6 @@ typedef struct PictureAxis {
   double start, length;
   int64_t to, first, count;
 } PictureAxis;
-
-/* Along one axis: result i is the sum of `taps` of the source's places from first[i] on, weighed by
- * weights[i * taps] and the following.  Memory is the scratch's. */
-typedef struct PictureFilter {
-  int64_t count, taps;
-  int64_t begin, end; /* the places that are read */
-  const int64_t *first;
-  const float *weights;
-} PictureFilter;
 
 /* The triangle filter whose support grows with the reduction, so that what gets smaller is averaged,
  * not skipped: what others call antialiased bilinear interpolation.  Pixel centres lie at halves.
@@ -41,15 +32,6 @@ typedef struct PictureTarget {
   bool is_planes, is_mirrored;
 } PictureTarget;
 
-/* A picture whose pixel (0, 0) is the place (top, left) of the source, and its filters. */
-typedef struct PictureScaling {
-  const Picture *picture;
-  int64_t top, left;
-  PictureFilter down, across;
-} PictureScaling;
-
-/* Bytes of a pixel of what is scaled, when it is no planes. */
-static inline int data_scaled_pixel(int channels) { return channels == 1 ? 1 : 4; }
 /* -1 when there is no memory. */
 int data_picture_scale(const PictureScaling *scaling, DataScratch *scratch,
                        const PictureTarget *target);
