@@ -99,10 +99,11 @@ bool data_files_hold(const DataContext *context, const char *folder, const RowFi
   return holds;
 }
 
-/* The names of the folders in it that hold files of the kind: "a, b, c and others"; how many there are. */
+/* The names of the folders in it, of the first `most`, that hold files of the kind: "a, b, c and others"; how many
+ * there are, beyond three only that there are more. */
 static int list_holders(const DataContext *context, const char *folder, const RowFileKind *kind,
-                        char text[NNC_MESSAGE / 4]) {
-  enum { SHOWN = 3, LOOKED_INTO = 100 };
+                        int64_t most, char text[NNC_MESSAGE / 4]) {
+  enum { SHOWN = 3 };
   char unsaid[NNC_MESSAGE];
   DataContext quiet = *context;
   quiet.message = unsaid;
@@ -111,7 +112,7 @@ static int list_holders(const DataContext *context, const char *folder, const Ro
   size_t length = 0;
   text[0] = 0;
   data_files_list(&quiet, folder, NULL, false, &folders);
-  for (int64_t i = 0; i < folders.count && i < LOOKED_INTO && found <= SHOWN; i++) {
+  for (int64_t i = 0; i < folders.count && i < most && found <= SHOWN; i++) {
     const char *name = strrchr(folders.items[i], '/') + 1;
     if (!data_files_hold(&quiet, folders.items[i], kind)) continue;
     if (found++ < SHOWN)
@@ -124,8 +125,9 @@ static int list_holders(const DataContext *context, const char *folder, const Ro
 }
 
 static int fail_empty(const DataContext *context, const char *folder, const RowFileKind *kind) {
+  enum { LOOKED_INTO = 100 }; /* a hint need not be complete */
   char holders[NNC_MESSAGE / 4];
-  int count = list_holders(context, folder, kind, holders);
+  int count = list_holders(context, folder, kind, LOOKED_INTO, holders);
   if (count == 0)
     return data_fail(context, "%s holds no %s (%s)", folder, kind->what, kind->ends_text);
   const char *plural = count > 1 ? "s" : "", *does = count > 1 ? "do" : "does";
@@ -143,7 +145,7 @@ static int fail_empty(const DataContext *context, const char *folder, const RowF
 int data_files_add_flat(const DataContext *context, const char *root, RowFiles *files) {
   const RowFileKind *kind = files->kind;
   char holders[NNC_MESSAGE / 4];
-  int count = list_holders(context, root, kind, holders);
+  int count = list_holders(context, root, kind, INT64_MAX, holders);
   if (count == 0) return data_files_add_folder(context, root, files);
   return data_fail(
       context,

@@ -66,7 +66,13 @@ check "loose pictures" ./loose_program --quiet --out loose.out
 expect "loose pictures: misplaced" "$(metric loose.out train/misplaced)$(metric loose.out test/misplaced)" "0 0 "
 check_status "loose pictures beside folders of some" 1 'unclear/loose holds pictures itself, and so does its folder a: image_folder reads the one or the other' \
   ./loose_program --out x --data unclear
-rm unclear/loose/*.png unclear/loose/a/*.png
+rm unclear/loose/a/*.png
+check "folders of none beside loose pictures" ./loose_program --quiet --out x --data unclear
+for number in {100..240}; do mkdir unclear/loose/$number; done
+cp unclear/train/a/*.png unclear/loose/240
+check_status "a folder of some after many of none" 1 'unclear/loose holds pictures itself, and so does its folder 240' \
+  ./loose_program --out x --data unclear
+rm -r unclear/loose/*.png unclear/loose/???
 check_status "neither pictures nor folders of them" 1 'unclear/loose/a holds no pictures' ./loose_program --out x --data unclear
 rmdir unclear/loose/a
 check_status "an empty folder to train with" 1 'unclear/loose holds neither pictures \(.jpg, .jpeg, .png\) nor folders of them' ./loose_program --out x --data unclear
