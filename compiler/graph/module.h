@@ -83,7 +83,7 @@ typedef struct DataArgument {
   DataValue value;
 } DataArgument;
 
-/* A call in a pipeline: "idx", "split", ...; the vocabulary is elaborate/sections/data_calls.c and docs/data.md. */
+/* A call in a pipeline: "idx", "split", ...; the vocabulary is elaborate/sections/data_words.c and docs/data.md. */
 typedef struct DataCall {
   const char *function;
   int argument_count;

@@ -162,8 +162,8 @@ done < <(
   table $of_elaborate/sections/steer.c 'forms[WATCH_KIND_COUNT] = {' 4 | grep -xE 'best|patience'
   table $of_elaborate/sections/steer.c 'units[] = {' 6
   table $of_elaborate/sections/data.c 'orders[DATA_ORDER_COUNT] = {' 2
-  table $of_elaborate/sections/data_calls.c 'DataWord sources[] = {' 10 '^    \{"[a-z_]+"'
-  table $of_elaborate/sections/data_calls.c 'DataWord stages[] = {' 14 '^    \{"[a-z_]+"'
+  table $of_elaborate/sections/data_words.c 'DataWord sources[] = {' 10 '^    \{"[a-z_]+"'
+  table $of_elaborate/sections/data_words.c 'DataWord stages[] = {' 14 '^    \{"[a-z_]+"'
   table $of_elaborate/eval/host.c 'ambient_names[] = {' 4
   table $of_elaborate/eval/expression.c 'units[] = {' 4
   table $of_elaborate/eval/expression.c 'members[] = {' 5

@@ -48,6 +48,9 @@ void data_check_joints(Elaborator *e, const DataSet *set);
 
 /* What a set may hold: `files` in predict alone and once, rows for those that follow them. */
 void data_check_sources(Elaborator *e, const DataSet *set);
+/* Calls `compare` with each line of a set whose first field `train` has a line for, and with that line. */
+typedef void DataCompare(Elaborator *e, const DataPipeline *its, const DataPipeline *trained);
+void data_compare_to_train(Elaborator *e, const DataSet *train, DataCompare *compare);
 /* A field has one vocabulary in all sets. */
 void data_check_vocabularies(Elaborator *e, const DataSet *train);
 /* Pictures of a field are colours in all sets, or indices of palettes (data_shapes.c). */

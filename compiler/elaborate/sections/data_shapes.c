@@ -103,29 +103,25 @@ static void check_palette(Elaborator *e, const DataPipeline *pipeline, const Inp
   }
 }
 
+static void compare_palettes(Elaborator *e, const DataPipeline *its, const DataPipeline *trained) {
+  if (!decodes_pictures(its) || !decodes_pictures(trained)) return;
+  if (data_joint_call(its) || data_joint_call(trained)) return; /* each source says its own */
+  const DataCall *source = &its->calls[0], *first = &trained->calls[0];
+  if (takes_indices(source) == takes_indices(first)) return;
+  Diagnostic *d = report_error(
+      e, source->span,
+      takes_indices(source)
+          ? "'%s' is indices of palettes here, but colours in data train: its numbers would "
+            "mean something else"
+          : "'%s' is colours of palettes here, but indices in data train: its numbers would "
+            "mean something else",
+      its->fields[0]);
+  diag_note(d, first->span, "data train reads it here");
+  diag_help(d, "palette = \"index\" stands in both, or in neither");
+}
+
 void data_check_palettes(Elaborator *e, const DataSet *train) {
-  const Module *module = e->module;
-  for (int i = 0; train && i < module->data_sets.count; i++) {
-    const DataSet *set = &module->data_sets.items[i];
-    for (int p = 0; p < set->pipeline_count; p++) {
-      const DataPipeline *its = &set->pipelines[p];
-      const DataPipeline *trained = data_find_pipeline(train, its->fields[0]);
-      if (!decodes_pictures(its) || !trained || !decodes_pictures(trained)) continue;
-      if (data_joint_call(its) || data_joint_call(trained)) continue; /* each source says its own */
-      const DataCall *source = &its->calls[0], *first = &trained->calls[0];
-      if (takes_indices(source) == takes_indices(first)) continue;
-      Diagnostic *d = report_error(
-          e, source->span,
-          takes_indices(source)
-              ? "'%s' is indices of palettes here, but colours in data train: its numbers would "
-                "mean something else"
-              : "'%s' is colours of palettes here, but indices in data train: its numbers would "
-                "mean something else",
-          its->fields[0]);
-      diag_note(d, first->span, "data train reads it here");
-      diag_help(d, "palette = \"index\" stands in both, or in neither");
-    }
-  }
+  data_compare_to_train(e, train, compare_palettes);
 }
 
 /* The line's first field is pictures. */
@@ -155,7 +151,10 @@ static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
                              "width] with 1 or 3 channels");
     else if (input->type.dtype == DTYPE_BOOL)
       report_shape(e, source, input, "pictures have values from 0 to 255");
-    else check_size(e, pipeline, input), check_palette(e, pipeline, input);
+    else {
+      check_size(e, pipeline, input);
+      check_palette(e, pipeline, input);
+    }
   }
 }
 

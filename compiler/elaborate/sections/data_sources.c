@@ -154,6 +154,20 @@ void data_check_values(Elaborator *e, const DataSet *set) {
   }
 }
 
+/* ---- sets beside data train ----------------------------------------------------------------- */
+
+void data_compare_to_train(Elaborator *e, const DataSet *train, DataCompare *compare) {
+  const Module *module = e->module;
+  for (int i = 0; train && i < module->data_sets.count; i++) {
+    const DataSet *set = &module->data_sets.items[i];
+    for (int p = 0; p < set->pipeline_count; p++) {
+      const DataPipeline *its = &set->pipelines[p];
+      const DataPipeline *trained = data_find_pipeline(train, its->fields[0]);
+      if (trained) compare(e, its, trained);
+    }
+  }
+}
+
 /* ---- vocabularies ------------------------------------------------------------------------- */
 
 static bool same_files(const DataArgument *a, const DataArgument *b) {
@@ -166,27 +180,22 @@ static bool same_files(const DataArgument *a, const DataArgument *b) {
 }
 
 static bool is_text(const DataPipeline *pipeline) {
-  return pipeline && pipeline->call_count > 0 && !pipeline->is_wrong &&
+  return pipeline->call_count > 0 && !pipeline->is_wrong &&
          !strcmp(pipeline->calls[0].function, "text");
 }
 
+static void check_vocabulary(Elaborator *e, const DataPipeline *its, const DataPipeline *trained) {
+  if (!is_text(its) || !is_text(trained)) return;
+  const DataCall *source = &its->calls[0], *first = &trained->calls[0];
+  if (same_files(data_find_argument(source, "vocabulary"), data_find_argument(first, "vocabulary")))
+    return;
+  Diagnostic *d = report_error(
+      e, source->span,
+      "the vocabulary of '%s' is not that of data train: its numbers would mean other tokens",
+      its->fields[0]);
+  diag_note(d, first->span, "data train reads it here");
+}
+
 void data_check_vocabularies(Elaborator *e, const DataSet *train) {
-  const Module *module = e->module;
-  for (int i = 0; train && i < module->data_sets.count; i++) {
-    const DataSet *set = &module->data_sets.items[i];
-    for (int p = 0; p < set->pipeline_count; p++) {
-      const DataPipeline *its = &set->pipelines[p];
-      const DataPipeline *trained = data_find_pipeline(train, its->fields[0]);
-      if (!is_text(its) || !is_text(trained)) continue;
-      const DataCall *source = &its->calls[0], *first = &trained->calls[0];
-      if (same_files(data_find_argument(source, "vocabulary"),
-                     data_find_argument(first, "vocabulary")))
-        continue;
-      Diagnostic *d = report_error(
-          e, source->span,
-          "the vocabulary of '%s' is not that of data train: its numbers would mean other tokens",
-          its->fields[0]);
-      diag_note(d, first->span, "data train reads it here");
-    }
-  }
+  data_compare_to_train(e, train, check_vocabulary);
 }
