@@ -1,5 +1,5 @@
-/* Source `image_folder(folder, workers = 0, on_error = "stop", palette = "color")`: JPEG and PNG files, in a folder for each class.
- * Pictures are decoded when they are read, by worker threads. */
+/* Source `image_folder(folder, workers = 0, on_error = "stop", palette = "color")`: JPEG and
+ * PNG files, in a folder for each class. Pictures are decoded when they are read, by worker threads. */
 #include "data/advice.h"
 #include "data/call.h"
 #include "data/class.h"

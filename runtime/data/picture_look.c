@@ -1,4 +1,5 @@
-/* Files of pictures: which format one has, and whether its numbers may be classes. It is apart from picture.c, because pictures in arrays have none. */
+/* Files of pictures: which format one has, and whether its numbers may be classes. It is apart from picture.c, because
+ * pictures in arrays have no format. */
 #include <string.h>
 
 #include "data/call.h"

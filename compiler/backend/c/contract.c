@@ -493,9 +493,8 @@ static void contract_write(Code *code, KernelFunction *function) {
 }
 
 int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
-  enum {
-    LEAST_ROWS = 16
-  }; /* of a: fewer read what is in a cache hardly more often than packing it does */
+  /* Fewer rows of a read what is in a cache hardly more often than packing it does. */
+  enum { LEAST_ROWS = 16 };
   DType sum = kernel_sum_type(kernel);
   if (kernel->operands[1].dtype != sum) return 0;
   ContractGrid grid = contract_grid(kernel, window);

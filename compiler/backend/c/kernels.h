@@ -18,9 +18,10 @@ const Target *target_c_direct(void);
 #include "kernel/kernels.def"
 extern const TargetKernel c_kernel_attention_rows, c_kernel_attention_grads; /* attention.c */
 
-/* conv.c: Target.kept_bytes, of contractions too. Weights of so many bytes come from memory, where panels, which
- * follow each other, are read twice as fast as parts of rows: they are kept even for a single row. */
+/* Weights of so many bytes come from memory, where panels, which follow each other, are read twice as fast as parts of
+ * rows: they are kept even for a single row. */
 enum { LEAST_KEPT_BYTES = 1 << 20 };
+/* conv.c: Target.kept_bytes, of contractions too. */
 int64_t weights_kept_bytes(const Kernel *kernel);
 
 /* pool_last.c: of the adjoint of max pooling where an operand has its channels last. */
