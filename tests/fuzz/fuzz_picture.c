@@ -1,6 +1,6 @@
 /* Fuzzing target: pictures (JPEG, PNG, Exif) through the stages, as predict reads them. The first byte chooses channels,
- * type and stages, the second is the seed of what the stages draw. A picture must be the same when it is read
- * again after another one: what was not decoded would be what the other one left. */
+ * type, stages and whether the indices of a palette are read, the second is the seed of what the stages draw. A picture
+ * must be the same when it is read again after another one: what was not decoded would be what the other one left. */
 #include "fuzz_data.h"
 
 #include <png.h>
@@ -28,6 +28,7 @@ enum { HEIGHT = 8, WIDTH = 10, MOST_PIXELS = 1 << 20, MOST_STAGES = 3 };
     }                                                                                              \
   }
 
+enum { CHANGES_COLORS = 5 }; /* the chain that refuses indices */
 static const nnc_call chains[][MOST_STAGES] = {
     {SIZED(resize, HEIGHT, WIDTH)},
     {SIZED(center_crop, HEIGHT, WIDTH)},
@@ -39,16 +40,21 @@ static const nnc_call chains[][MOST_STAGES] = {
     {ONE(resize, "height", 12), SIZED(random_crop, HEIGHT, WIDTH), PLAIN(random_erase)},
 };
 
-/* A white picture, in a file that stays. */
-static const char *white(void) {
-  static char path[64];
+/* A white picture, in a file that stays; for those that read indices one whose palette has it as number 1. */
+static const char *white(bool is_palette) {
+  static char paths[2][64];
   static unsigned char pixels[40 * 40 * 3], bytes[1 << 14];
+  static const unsigned char colors[] = {9, 9, 9, 255, 255, 255};
+  char *path = paths[is_palette];
   png_alloc_size_t size = sizeof bytes;
-  png_image image = {
-      .version = PNG_IMAGE_VERSION, .width = 40, .height = 40, .format = PNG_FORMAT_RGB};
+  png_image image = {.version = PNG_IMAGE_VERSION,
+                     .width = 40,
+                     .height = 40,
+                     .format = is_palette ? PNG_FORMAT_RGB_COLORMAP : PNG_FORMAT_RGB,
+                     .colormap_entries = 2};
   if (*path) return path;
-  memset(pixels, 255, sizeof pixels);
-  if (!png_image_write_to_memory(&image, bytes, &size, 0, pixels, 0, NULL)) abort();
+  memset(pixels, is_palette ? 1 : 255, sizeof pixels);
+  if (!png_image_write_to_memory(&image, bytes, &size, 0, pixels, 0, colors)) abort();
   fuzz_file(bytes, size, path);
   return path;
 }
@@ -80,11 +86,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (size < 2 || is_large(bytes + 2, size - 2)) return 0;
   char path[64], message[NNC_MESSAGE] = "";
   int file = fuzz_file(bytes + 2, size - 2, path);
-  nnc_argument alone = {"workers", NUMBER(1)};
-  nnc_call calls[1 + MOST_STAGES] = {
-      {.function = "files", .source = &nnc_source_files, .argument_count = 1, .arguments = &alone}};
+  int chain = bytes[0] >> 2 & 7;
+  bool takes_indices = bytes[0] & 2 && bytes[0] & 32 && chain != CHANGES_COLORS;
+  nnc_argument arguments[] = {{"workers", NUMBER(1)},
+                              {"palette", {.kind = NNC_STRING, .string = "index"}}};
+  nnc_call calls[1 + MOST_STAGES] = {{.function = "files",
+                                      .source = &nnc_source_files,
+                                      .argument_count = takes_indices ? 2 : 1,
+                                      .arguments = arguments}};
   int count = 1;
-  for (const nnc_call *stages = chains[bytes[0] >> 2 & 7]; count <= MOST_STAGES; count++) {
+  for (const nnc_call *stages = chains[chain]; count <= MOST_STAGES; count++) {
     if (!stages[count - 1].stage) break;
     calls[count] = stages[count - 1];
   }
@@ -100,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                      .input_count = 1,
                      .inputs = &input,
                      .input_is_batched = (const unsigned char *)"\1"};
-  nnc_data_files files = {".", 2, (const char *const[]){path, white()}};
+  nnc_data_files files = {".", 2, (const char *const[]){path, white(takes_indices)}};
   nnc_fitted fitted = {0};
   nnc_data *data = nnc_data_open_predict(&model, &entry, &files, &fitted, message);
   if (!data) abort();

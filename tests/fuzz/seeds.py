@@ -58,7 +58,7 @@ import files
 pictures = [files.png(4, 4, 3, bytes(range(48))), files.png(13, 9, 1, bytes(117)), files.png(2, 3, 3, bytes(range(18)))]
 pictures += [base64.b64decode(text) for text in (tree / "tests/fuzz/pictures.txt").read_text().split()[1::2]]
 for i, picture in enumerate(pictures):
-    for choice in range(32):
+    for choice in range(64):
         if (choice + i) % 5 == 0:
             save("picture", f"{i}-{choice}", [choice, i], picture)
     archive = io.BytesIO()
