@@ -236,6 +236,15 @@ static void release(nnc_loader *loader) {
   free(loader);
 }
 
+/* Copying a few rows that lie in memory takes microseconds, less than to wake a thread that takes a core from the workers. */
+static int choose_slots(const nnc_loader *loader) {
+  enum { FEW_BYTES = NNC_BUFFER(128 << 10, 64) };
+  const nnc_data *data = loader->data;
+  if (data->prefetch >= 0) return data->prefetch;
+  if (loader->options.names) return NAMES_PREFETCH;
+  return data_gathered_bytes(data, loader->options.batch) <= FEW_BYTES ? 0 : DEFAULT_PREFETCH;
+}
+
 static nnc_loader *fail(nnc_loader *loader, const DataContext *context, const char *what,
                         int error) {
   data_fail(context, "cannot prepare batches: %s: %s", what, strerror(error));
@@ -267,11 +276,7 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
     free(loader);
     return fail(NULL, &context, "a mutex", error);
   }
-  int slots = options->prefetch;
-  if (slots == NNC_PREFETCH_DEFAULT)
-    slots = data->prefetch >= 0 ? data->prefetch
-            : options->names    ? NAMES_PREFETCH
-                                : DEFAULT_PREFETCH;
+  int slots = options->prefetch == NNC_PREFETCH_DEFAULT ? choose_slots(loader) : options->prefetch;
   if (!allocate(loader) || (slots > 0 && !allocate_ring(loader, slots)))
     return fail(loader, &context, "no memory", ENOMEM);
   loader->slots = slots;

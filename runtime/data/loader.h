@@ -24,7 +24,8 @@ typedef struct nnc_loader_options {
   /* the numbers of the examples are delivered, 32 bits each, in place of their values */
   bool names;
   int prefetch; /* batches prepared ahead by a thread; 0: no thread;
-                 * NNC_PREFETCH_DEFAULT: what the set's prefetch stage says, or 2 */
+                 * NNC_PREFETCH_DEFAULT: what the set's prefetch stage says, or 2, or 0 where a batch is a
+                 * few rows that lie in memory */
 } nnc_loader_options;
 
 /* For training: the model's batch, seed, `order` and `tail`, and prefetching. */

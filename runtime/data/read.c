@@ -33,6 +33,22 @@ static void copy_values(const DataField *field, int64_t first, int64_t count, ch
   else nnc_widen(field->dtype, source, field->input->dtype, target, count);
 }
 
+/* Where row `index` of those that are gathered begins, in values. */
+static int64_t gathered_at(const DataField *field, const uint32_t *order,
+                           const DataExamples *examples, int64_t index) {
+  int64_t row = data_example_at(examples, index);
+  return (order ? order[row] : row) * field->step;
+}
+
+/* Rows that are shuffled lie anywhere in memory: the first lines of a row are asked for while others are copied. */
+static void ask_for(const DataField *field, int64_t value) {
+  enum { LINE = 64, MOST_BYTES = 1024 };
+  int64_t size = nnc_dtype_size(field->dtype), bytes = field->width * size;
+  const char *row = field->values + value * size;
+  for (int64_t at = 0; at < bytes && at < MOST_BYTES; at += LINE)
+    __builtin_prefetch(row + at, 0, 3);
+}
+
 static void gather_field(const DataField *field, const uint32_t *order,
                          const DataExamples *examples, char *target) {
   if (!field->batched) {
@@ -40,11 +56,14 @@ static void gather_field(const DataField *field, const uint32_t *order,
   } else if (!examples->list && !order && field->step == field->width) {
     copy_values(field, examples->first * field->width, examples->count * field->width, target);
   } else {
+    enum { AHEAD = 8 };
     int64_t row_bytes = field->width * nnc_dtype_size(field->input->dtype);
-    for (int64_t i = 0; i < examples->count; i++) {
-      int64_t row = data_example_at(examples, i);
-      if (order) row = order[row];
-      copy_values(field, row * field->step, field->width, target + i * row_bytes);
+    for (int64_t i = -AHEAD; i < examples->count; i++) {
+      if (i + AHEAD < examples->count)
+        ask_for(field, gathered_at(field, order, examples, i + AHEAD));
+      if (i < 0) continue;
+      int64_t first = gathered_at(field, order, examples, i);
+      copy_values(field, first, field->width, target + i * row_bytes);
     }
   }
 }
@@ -303,6 +322,19 @@ int data_gather(const nnc_data *data, const DataExamples *examples, const DataVi
     m->mix(m, data, &taken, visit, inputs);
   free(own);
   return result;
+}
+
+int64_t data_gathered_bytes(const nnc_data *data, int64_t batch) {
+  int64_t total = 0;
+  for (int i = 0; i < data->entry->input_count; i++) {
+    const DataField *field = data->fields[i];
+    int64_t bytes = field->width * nnc_dtype_size(field->input->dtype);
+    if (field->is_made || data->mixing) return INT64_MAX;
+    if (field->batched && !nnc_multiply(bytes, batch, &bytes)) return INT64_MAX;
+    if (bytes > INT64_MAX - total) return INT64_MAX;
+    total += bytes;
+  }
+  return total;
 }
 
 struct nnc_skipped *nnc_data_skipped(const nnc_data *data) {
