@@ -157,28 +157,43 @@ static int64_t padded(int64_t extent, int64_t block, int64_t blocks, int64_t til
   return (blocks - 1) * align_up(block, tile) + align_up(extent - (blocks - 1) * block, tile);
 }
 
-/* The work of the first `count` tasks, in padded elements of the result: the last blocks are smaller. */
-static double work_of(const ContractGrid *grid, int64_t count) {
-  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, tile_rows(grid));
-  int64_t unit = column_unit(grid);
-  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, unit);
-  int64_t column = count / grid->m_blocks, row = count % grid->m_blocks;
-  int64_t batches = column / grid->n_blocks, block = column % grid->n_blocks;
-  int64_t width = least(grid->n_block, grid->n - block * grid->n_block);
-  double columns = (double)(block * align_up(grid->n_block, unit));
-  double rows = (double)(row * align_up(grid->m_block, tile_rows(grid)));
-  return (double)batches * high * wide + columns * high + (double)align_up(width, unit) * rows;
+/* Work of tasks, in padded elements of the result. */
+typedef struct Work {
+  double high, wide;             /* of a batch element */
+  double block_high, block_wide; /* of a block that is not the last */
+  double last_wide;
+} Work;
+
+static Work work_of_blocks(const ContractGrid *grid) {
+  int64_t tile = tile_rows(grid), unit = column_unit(grid);
+  int64_t last = grid->n - (grid->n_blocks - 1) * grid->n_block;
+  return (Work){.high = (double)padded(grid->m, grid->m_block, grid->m_blocks, tile),
+                .wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, unit),
+                .block_high = (double)align_up(grid->m_block, tile),
+                .block_wide = (double)align_up(grid->n_block, unit),
+                .last_wide = (double)align_up(last, unit)};
 }
 
-/* How even the tasks are on the usual numbers of threads: lost share, summed. */
-static double imbalance(const ContractGrid *grid) {
-  double lost = 0, all = work_of(grid, grid->tasks);
-  for (int threads = 2; threads <= 16; threads *= 2) {
-    double most = 0;
+/* Of the first `count` tasks: the last blocks are smaller. */
+static double work_before(const ContractGrid *grid, const Work *work, int64_t count) {
+  int64_t column = count / grid->m_blocks, row = count % grid->m_blocks;
+  int64_t batches = column / grid->n_blocks, block = column % grid->n_blocks;
+  double width = block == grid->n_blocks - 1 ? work->last_wide : work->block_wide;
+  return (double)batches * work->high * work->wide + (double)block * work->block_wide * work->high +
+         width * ((double)row * work->block_high);
+}
+
+/* How even the tasks are on the usual numbers of threads: lost share, summed; what exceeds `limit` is not
+ * summed to its end. */
+static double imbalance(const ContractGrid *grid, double limit) {
+  Work work = work_of_blocks(grid);
+  double lost = 0, all = work_before(grid, &work, grid->tasks);
+  for (int threads = 2; threads <= 16 && lost <= limit; threads *= 2) {
+    double most = 0, done = 0;
     for (int i = 0; i < threads; i++) {
-      double from = work_of(grid, grid->tasks * i / threads);
-      double share = work_of(grid, grid->tasks * (i + 1) / threads) - from;
-      if (share > most) most = share;
+      double end = work_before(grid, &work, grid->tasks * (i + 1) / threads);
+      if (end - done > most) most = end - done;
+      done = end;
     }
     lost += all > 0 ? (most * threads / all - 1) / threads : 0;
   }
@@ -243,7 +258,7 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
       if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * a_size > MOST_A_BYTES)
         continue;
       if (time >= least_clocks) continue; /* uneven tasks only add to it */
-      if (!is_serial) time *= 1 + imbalance(&tried);
+      if (!is_serial) time *= 1 + imbalance(&tried, least_clocks / time - 1 + 1e-6);
       if (time >= least_clocks) continue;
       least_clocks = time;
       best = tried;
