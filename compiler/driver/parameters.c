@@ -12,6 +12,8 @@ static const struct {
     [VARIABLE_STATE] = {"state", "state", "states"},
     [VARIABLE_STREAM] = {"stream", "stream", "streams"},
     [VARIABLE_OPTIMIZER] = {"optimizer", "state of the optimizer", "states of the optimizer"},
+    [VARIABLE_FITTED] = {"fitted", "table of means and deviations",
+                         "tables of means and deviations"},
 };
 
 /* ---- tables ---- */
@@ -100,6 +102,9 @@ static bool is_same(const Parameter *old, const Parameter *new) {
 static bool is_weight(const Parameter *parameter) {
   return parameter->kind == VARIABLE_PARAM || parameter->kind == VARIABLE_STATE;
 }
+
+/* What standardize learnt is no tensor of a checkpoint: --resume and --init want none. */
+static bool is_kept(const Parameter *parameter) { return parameter->kind != VARIABLE_FITTED; }
 
 /* The path up to its last element: variables of one layer are loaded together or not at all; 0 at the top level, where each
  * is by itself. */
@@ -225,8 +230,10 @@ static int compare(Text *text, Arena *arena, const Parameters *old, const Parame
   int width = path_width(old) > path_width(new) ? path_width(old) : path_width(new);
   Difference difference = {.arena = arena, .text = text, .old = old, .new = new, .width = width};
   for (int i = 0; i < old->items.count; i++)
-    if (!find(new, old->items.items[i].path)) put_lost(&difference, &old->items.items[i]);
-  for (int i = 0; i < new->items.count; i++) put_new(&difference, &new->items.items[i]);
+    if (is_kept(&old->items.items[i]) && !find(new, old->items.items[i].path))
+      put_lost(&difference, &old->items.items[i]);
+  for (int i = 0; i < new->items.count; i++)
+    if (is_kept(&new->items.items[i])) put_new(&difference, &new->items.items[i]);
   rebindings_compare(text, arena, old, new);
   put_summary(&difference);
   return difference.lost + difference.added + difference.converted + difference.unfit > 0

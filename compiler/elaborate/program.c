@@ -241,6 +241,7 @@ static Trace *trace_training(Elaborator *e) {
   if (!trace->train && !trace->exhausted && !has_predict(e)) report_no_train(e);
   if (trace->train) train_configure(e);
   data_name_features(e);
+  data_check_units(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return NULL;
   if (trace->train) update_parameters(e);
   update_states(e);
@@ -287,6 +288,7 @@ static bool trace_all(Elaborator *e) {
   e->module->entries[ENTRY_EVAL_ONE] = eval_one->region.graph;
   metrics_check_predictions(e, eval, eval_one);
   if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
+  if (train->train) data_check_units_read(e);
   if (train->train) builtins_add_ranked(eval, eval_one);
   if (train->train) builtins_add_classified(e, eval, eval_one);
   builtins_check_ranked(e);

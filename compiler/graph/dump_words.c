@@ -2,10 +2,8 @@
 #include "graph/dump_words.h"
 
 const char *const dump_variable_words[VARIABLE_KIND_COUNT] = {
-    [VARIABLE_PARAM] = "param",
-    [VARIABLE_STATE] = "state",
-    [VARIABLE_STREAM] = "stream",
-    [VARIABLE_OPTIMIZER] = "optimizer",
+    [VARIABLE_PARAM] = "param",         [VARIABLE_STATE] = "state",   [VARIABLE_STREAM] = "stream",
+    [VARIABLE_OPTIMIZER] = "optimizer", [VARIABLE_FITTED] = "fitted",
 };
 
 const char *const dump_order_words[DATA_ORDER_COUNT] = {NULL, "file_order", "stream_order",

@@ -40,6 +40,7 @@ typedef enum VariableKind {
   VARIABLE_STATE,     /* updated by `<-`, saved with the model */
   VARIABLE_STREAM,    /* state of one pass over one data set */
   VARIABLE_OPTIMIZER, /* optimizer state, gradient accumulators */
+  VARIABLE_FITTED,    /* means, deviations of a field's columns: "y:standardize" [2, columns] */
   VARIABLE_KIND_COUNT
 } VariableKind;
 

@@ -603,7 +603,7 @@ static const char *check_sizes(Arena *arena, const Program *program) {
   if (program->arena_bytes == arena_bytes && program->worker_bytes == worker_bytes &&
       program->parameter_bytes == sums[VARIABLE_PARAM] &&
       program->optimizer_bytes == sums[VARIABLE_OPTIMIZER] &&
-      program->state_bytes == sums[VARIABLE_STATE] + sums[VARIABLE_STREAM])
+      program->state_bytes == sums[VARIABLE_STATE] + sums[VARIABLE_STREAM] + sums[VARIABLE_FITTED])
     return NULL;
   return arena_printf(arena, "the arena needs %lld bytes, a worker %lld, the parameters %lld",
                       (long long)arena_bytes, (long long)worker_bytes,

@@ -37,7 +37,8 @@ typedef struct nnc_tensor {
   int64_t offset; /* in the arena */
 } nnc_tensor;
 
-enum nnc_variable_kind { NNC_PARAM, NNC_STATE, NNC_STREAM, NNC_OPTIMIZER };
+/* NNC_FITTED: "price:standardize" [2, columns], the means and deviations of a field's columns (core/scores.c). */
+enum nnc_variable_kind { NNC_PARAM, NNC_STATE, NNC_STREAM, NNC_OPTIMIZER, NNC_FITTED };
 
 typedef struct nnc_variable {
   nnc_tensor tensor; /* in the plain, row-major layout, to all but the device */

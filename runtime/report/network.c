@@ -49,8 +49,10 @@ static int64_t held_bytes(const nnc_model *model, const nnc_variable *variable) 
 }
 
 static void put_variable(FILE *file, const nnc_model *model, const nnc_variable *variable) {
-  static const char *const kinds[] = {
-      [NNC_PARAM] = "parameter", [NNC_STATE] = "state", [NNC_STREAM] = "stream"};
+  static const char *const kinds[] = {[NNC_PARAM] = "parameter",
+                                      [NNC_STATE] = "state",
+                                      [NNC_STREAM] = "stream",
+                                      [NNC_FITTED] = "fitted"};
   const nnc_tensor *tensor = &variable->tensor;
   char type[NNC_SHAPE_TEXT];
   nnc_tensor_type_text(type, tensor->dtype, tensor->rank, tensor->dim);

@@ -15,6 +15,7 @@
 #include "core/number.h"
 #include "core/pattern.h"
 #include "core/safetensors.h"
+#include "core/scores.h"
 #include "core/session.h"
 #include "core/tally.h"
 #include "os/assert.h"
@@ -468,12 +469,15 @@ bool nnc_checkpoint_has_initial(const nnc_model *model, int variable) {
   return false;
 }
 
-/* A program that does not train may have all its parameters by load(): then it needs no checkpoint. */
+/* A program that does not train may have all its parameters by load(): then it needs no checkpoint, unless this has
+ * what standardize learnt. */
 static bool load_initials(nnc_session *session) {
   const nnc_model *model = session->model;
-  for (int i = 0; i < model->variable_count; i++)
-    if (model->variables[i].kind == NNC_PARAM && !nnc_checkpoint_has_initial(model, i))
+  for (int i = 0; i < model->variable_count; i++) {
+    int kind = model->variables[i].kind;
+    if ((kind == NNC_PARAM && !nnc_checkpoint_has_initial(model, i)) || kind == NNC_FITTED)
       return no_checkpoint(session, session->checkpoint);
+  }
   return nnc_session_read_initials(session);
 }
 
@@ -516,7 +520,8 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   if (!nnc_init_files_open(&files, is_given ? options->init_count : 1,
                            is_given ? options->init : &own))
     return false;
-  bool good = load_files(session, &files, position);
+  bool good = load_files(session, &files, position) &&
+              nnc_scores_take(session, files.count == 1 ? files.files[0]->path : "--init");
   nnc_init_files_close(&files);
   return good;
 }

@@ -19,7 +19,8 @@
 static const char *const kind_names[] = {[NNC_PARAM] = "param",
                                          [NNC_STATE] = "state",
                                          [NNC_STREAM] = "stream",
-                                         [NNC_OPTIMIZER] = "optimizer"};
+                                         [NNC_OPTIMIZER] = "optimizer",
+                                         [NNC_FITTED] = "fitted"};
 
 typedef struct NamedEntry {
   const char *name;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/safetensors.h"
+#include "core/scores.h"
 #include "core/session.h"
 #include "core/tally.h"
 #include "data/loader.h"
@@ -258,8 +259,9 @@ static nnc_safetensors *open_resumed(Trainer *trainer) {
 static bool load_weights(Trainer *trainer, nnc_safetensors *resumed) {
   nnc_session *session = trainer->session;
   nnc_session_initialize(session);
-  if (resumed) return nnc_checkpoint_read(session, resumed);
-  return nnc_session_read_initials(session) && nnc_checkpoint_init(session);
+  bool good = resumed ? nnc_checkpoint_read(session, resumed)
+                      : nnc_session_read_initials(session) && nnc_checkpoint_init(session);
+  return good && nnc_scores_take(session, NULL);
 }
 
 static bool open_tallies(Trainer *trainer) {

@@ -219,6 +219,7 @@ COMPLETIONS = [  # the text, | is the cursor; what is offered, and what is not
     ("input x : u8[2]\ndata train { x = | }\n", ["csv", "idx"], ["relu", "shuffle"]),
     ("input x : u8[2]\ndata train { x = idx(\"a\") | | }\n", ["shuffle", "standardize"], ["relu", "idx"]),
     ("input x : u8[2]\ndata train { | }\n", ["x", "order"], ["relu"]),
+    ("y = unst|\n", ["unstandardize"], ["standardize"]),
     ("x = lower|\n", ["relu", "cholesky"], ["lower_solved", "lower_factor", "boxes_ranked"]),  # parts of the library
     ("x = zeros([2])\ny = x.|\n", ["shape", "T"], ["relu"]),
     ("# a comm|ent\n", [], ["relu"]),

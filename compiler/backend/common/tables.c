@@ -11,7 +11,7 @@
 static const char *const combine_enumerators[COMBINE_COUNT] = {
     "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
-    "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER"};
+    "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER", "NNC_FITTED"};
 
 static const char *quoted(Emitter *emitter, const char *string) {
   return code_string(emitter->arena, string);

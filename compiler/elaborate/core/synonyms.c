@@ -167,6 +167,7 @@ static const struct {
     {"wav_folder", "audio sound wav waveform torchaudio"},
     {"wav_list", "audiotable soundtable"},
     {"window", "slidingwindow timeseries lookback"},
+    {"unstandardize", "inversetransform denormalize unnormalize unscale destandardize"},
     {"random_affine",
      "rotate rotation randomrotation randomrotate randomtranslation randomzoom randomshear"},
     {"random_affine", "shiftscalerotate"},

@@ -85,6 +85,10 @@ void data_check_overlap(Elaborator *e);
 /* Names the fields of each `standardize` that names none, once the train block is evaluated
  * (data_features.c). */
 void data_name_features(Elaborator *e);
+/* What `unstandardize` wants of `data train`: a stage `standardize` that names the field; then, when all entries are
+ * there, that training reads it (data_units.c). */
+void data_check_units(Elaborator *e);
+void data_check_units_read(Elaborator *e);
 /* The rows of a window in an example of the field; 0: a row is an example. */
 int64_t data_window_rows(const DataPipeline *pipeline, int field);
 /* The shape that the line's source gives for the input: without the axis of classes that `one_hot` makes
