@@ -18,8 +18,8 @@ static bool refuse_unknown(const nnc_session *session, const nnc_variable *varia
   int length = field_length(&variable->tensor);
   const char *name = variable->tensor.name, *file = session->model->file;
   if (path)
-    nnc_error("%s:%d: 'unstandardize' wants the mean and the deviation of '%.*s', which %s has "
-              "not: it is of a network that was trained without standardize(%.*s); train anew",
+    nnc_error("%s:%d: 'unstandardize' wants the mean and the deviation of '%.*s', which %s does "
+              "not have: it is of a network that was trained without standardize(%.*s); train anew",
               file, variable->line, length, name, path, length, name);
   else
     nnc_error("%s:%d: 'unstandardize' wants the mean and the deviation of '%.*s', but training "

@@ -141,7 +141,7 @@ check "a longer run of the older program" ./old --quiet --out longer --epochs 6
 check "... and more" ./old --quiet --out longer --resume --epochs 8
 check "the same weights" close {resumed,longer}/checkpoint.safetensors 0
 check "plain trains" ./plain --quiet
-lacks="table.net:8: 'unstandardize' wants the mean and the deviation of 'y', which .*plain.run/checkpoint.safetensors has not: it is of a network that was trained without standardize\\(y\\); train anew"
+lacks="table.net:8: 'unstandardize' wants the mean and the deviation of 'y', which .*plain.run/checkpoint.safetensors does not have: it is of a network that was trained without standardize\\(y\\); train anew"
 check_status "a checkpoint without the numbers: predict" 1 "$lacks" ./table predict --out plain.run test.csv
 check_status "a checkpoint without the numbers: eval" 1 "$lacks" ./table eval test --out plain.run
 check_status "a checkpoint without the numbers: --init and predict" 1 "$lacks" ./table predict --init plain.run/checkpoint.safetensors test.csv
