@@ -105,6 +105,21 @@ check "dumps" bash -c "'$nnc' plain.net --dump-after=dce --stop-after=dce >dump.
   '$nnc' plain.net --emit=c >plain.emitted && cmp dump.c plain.emitted && '$nnc' plain.net --dump-after=plan --emit=c -o ignored.c >dump.ir &&
   '$nnc' dump.ir --resume-after=plan --emit=c >dump.c && cmp dump.c plain.emitted"
 
+# Lines of many batches are written together; an array beside them has its rows in the same order.
+for i in $(seq 40); do cat x.csv; done > long.csv
+check "many batches" near <(for i in $(seq 40); do ./plain_c predict --quiet --out plain_c.run --batch 1 x.csv; done) <(./plain_c predict --quiet --out plain_c.run long.csv) 1e-6
+./plain_c predict --quiet --out plain_c.run long.csv > long
+./plain_c predict --quiet --out plain_c.run --npy arrays --only p long.csv > others
+check "an array and lines" python3 - <<'PYTHON'
+import array, json, struct
+data = open("arrays/p.npy", "rb").read()
+values = array.array("f", data[10 + struct.unpack("<H", data[8:10])[0]:])
+lines, others = ([json.loads(line) for line in open(name)] for name in ("long", "others"))
+assert len(lines) == len(others) == 40 * 53 and len(values) == 5 * len(lines)
+for i, (line, other) in enumerate(zip(lines, others)):
+    assert array.array("f", line.pop("p")) == values[5 * i:5 * i + 5] and line == other, i
+PYTHON
+
 # Weights that blocks of a few examples would each pack are packed once, at the first batch; at -O0
 # nothing is kept.
 cat > blocks.net <<'PROGRAM'
