@@ -79,6 +79,10 @@ static bool keeps_too_much(const Program *program) {
 /* Leaves out what costs too much memory; false: there is nothing. */
 static bool make_cheaper(Module *module, const Program *program, ProgramOptions *lowering) {
   bool batches = is_costly(program), keeps = lowering->keeps_weights && keeps_too_much(program);
+  if (batches && lowering->keeps_batch_weights) {
+    lowering->keeps_batch_weights = false;
+    return true;
+  }
   if (batches) module->entries[ENTRY_PREDICT_BATCH] = NULL;
   if (keeps) lowering->keeps_weights = false;
   return batches || keeps;
@@ -102,7 +106,8 @@ static int compile_module(Compilation *compilation, Module *module) {
                            .threads = options->threads,
                            .lowering = {.target = options->target,
                                         .level = options->passes.level,
-                                        .keeps_weights = options->memory_limit == 0},
+                                        .keeps_weights = options->memory_limit == 0,
+                                        .keeps_batch_weights = options->memory_limit == 0},
                            .verbose = options->toolchain.verbose};
   MemoryFit fit;
   /* What must be small predicts one by one, and packs weights anew each time. */

@@ -71,6 +71,13 @@ static bool is_single(EntryKind entry) {
   return entry == ENTRY_EVAL_ONE || entry == ENTRY_PREDICT || entry == ENTRY_GENERATE;
 }
 
+/* Weights stay as they are from one prediction to the next. Evaluation of batches comes between steps of training,
+ * which change them. */
+static bool keeps_weights(const ProgramOptions *options, EntryKind entry) {
+  return entry == ENTRY_PREDICT_BATCH ? options->keeps_batch_weights
+                                      : options->keeps_weights && is_single(entry);
+}
+
 static int64_t entry_batch(const Module *module, EntryKind entry) {
   return is_single(entry) ? 1 : module->run.batch;
 }
@@ -94,8 +101,7 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .graph = program->module->entries[kind],
                        .entry = kind,
                        .level = options->level,
-                       .keeps_weights =
-                           options->keeps_weights && options->level > 0 && is_single(kind),
+                       .keeps_weights = options->level > 0 && keeps_weights(options, kind),
                        .keeps_rows = options->keeps_weights && options->level > 0 &&
                                      is_single(kind) && !program->module->run.splits_products,
                        .scan = -1,

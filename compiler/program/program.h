@@ -134,6 +134,8 @@ typedef struct ProgramOptions {
   bool without_loops; /* no task loops: they may need more memory */
   bool
       keeps_weights; /* what computes single examples keeps weights packed, where the target gains by it */
+  bool
+      keeps_batch_weights; /* so does what predicts a batch, where its kernels would pack them in each run */
   const PipelineOptions *runner; /* which stage is dumped, times; NULL: none */
   Diagnostics *diagnostics;      /* told when a dump cannot be written; may be NULL without */
   int64_t blocks; /* for tests: task loops of so many blocks wherever they are possible; 0:

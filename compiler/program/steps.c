@@ -300,13 +300,17 @@ static bool is_constant(const Lowering *lowering, int buffer) {
   return program->module->variables.items[buffer].kind == VARIABLE_PARAM;
 }
 
-/* The buffer for weights that the kernel packs once and keeps; -1: it reads them where they are. */
-static int keep_weights(const Lowering *lowering, const Launch *launch, Kernel *kernel,
+/* The buffer for weights that the kernel packs once and keeps; -1: it reads them where they are. All blocks of a task
+ * loop read the same. In a batch most kernels are evaluation's, so one of its own must be worth it. */
+static int keep_weights(const Lowering *lowering, const int64_t *block_bytes, Kernel *kernel,
                         const int *buffers) {
   enum { WEIGHTS = 1 };
   Program *program = lowering->program;
-  if (!lowering->keeps_weights || launch->loop >= 0 || lowering->scan >= 0 ||
-      kernel_template_operands(kernel) <= WEIGHTS || !is_constant(lowering, buffers[WEIGHTS]))
+  if (!lowering->keeps_weights || lowering->scan >= 0 ||
+      kernel_template_operands(kernel) <= WEIGHTS || !is_constant(lowering, buffers[WEIGHTS]) ||
+      (block_bytes && block_bytes[WEIGHTS] > 0))
+    return -1;
+  if (lowering->entry == ENTRY_PREDICT_BATCH && !target_packs_weights(program->target, kernel))
     return -1;
   kernel->keeps_weights = true;
   int64_t bytes = target_kept_bytes(program->target, kernel);
@@ -339,7 +343,7 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
   const Node *named = main_node(group);
-  int kept = keep_weights(lowering, launch, kernel, buffers);
+  int kept = keep_weights(lowering, block_bytes, kernel, buffers);
   Step step = {
       .kind = STEP_LAUNCH,
       .kept = kept,

@@ -235,8 +235,8 @@ static const char *check_kept(Verifier *verifier, const Step *step) {
   const Buffer *kept = buffer_at(program, step->kept);
   int64_t bytes = target_kept_bytes(program->target, kernel);
   if (kept->kind != BUFFER_KEPT || kept->entry != (int)verifier->entry->entry || bytes == 0 ||
-      kept->bytes < bytes || kept->alias_of >= 0 || kept->view_of >= 0 || step->loop >= 0 ||
-      step->scan >= 0 || kernel_template_operands(kernel) < 2)
+      kept->bytes < bytes || kept->alias_of >= 0 || kept->view_of >= 0 || step->scan >= 0 ||
+      kernel_template_operands(kernel) < 2 || (step->loop >= 0 && step->block_bytes[1] > 0))
     return wrong;
   int weights = step->operands[1];
   if (weights >= program->module->variables.count ||

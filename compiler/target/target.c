@@ -24,6 +24,10 @@ int64_t target_kept_bytes(const Target *target, const Kernel *kernel) {
   return target->kept_bytes ? target_align(target, target->kept_bytes(kernel)) : 0;
 }
 
+bool target_packs_weights(const Target *target, const Kernel *kernel) {
+  return target->packs_weights && target->packs_weights(kernel);
+}
+
 bool target_takes_pieces(const Target *target, const Kernel *kernel) {
   return target->takes_pieces && target->takes_pieces(kernel);
 }

@@ -112,6 +112,9 @@ typedef struct Target {
   /* Of weights that may be kept: of so many a product of one row is a template, which keeps them, and no
    * reduction. 0: it is always a reduction. */
   int64_t least_kept_bytes;
+  /* Whether a kernel that keeps nothing packs operand 1 in each run, for so few rows that it takes a share of the
+   * time worth a kernel of its own. NULL: none does. */
+  bool (*packs_weights)(const Kernel *kernel);
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
    * must. */
@@ -140,6 +143,7 @@ typedef struct Target {
 int64_t target_task_count(const Target *target, const Kernel *kernel);
 int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
 int64_t target_kept_bytes(const Target *target, const Kernel *kernel);
+bool target_packs_weights(const Target *target, const Kernel *kernel);
 bool target_takes_pieces(const Target *target, const Kernel *kernel);
 /* The greatest divisor of `extent` that is a good number of pieces; 1 where there is none. */
 int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent);

@@ -1,7 +1,8 @@
 /* The predict command: one line of results for every example, or files of them.
  *
  * Examples go through the entry of a batch, where the program has one, as many at a time as --batch says; the rest of
- * the data that does not fill a third of a batch through that of one example. */
+ * the data that does not fill a third of a batch through that of one example. Lines are written for some runs
+ * together: meanwhile the other workers wait, first by spinning, which takes as much processor time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "core/session.h"
 #include "data/read.h"
 #include "data/session_data.h"
+#include "os/clock.h"
 #include "os/message.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
@@ -21,11 +23,16 @@
 
 enum { WORTH = 3 }; /* an example of a batch takes at most that part of the time of one by itself */
 
+/* Lines wait for those of other runs until their values have so many bytes, or for so long. */
+enum { MOST_BYTES = 1 << 16, MOST_NANOSECONDS = 200 * 1000 * 1000 };
+
 /* An entry that predicts, with what it reads and gives. */
 typedef struct Way {
   const nnc_entry *entry;
   nnc_feed feed;
   nnc_predict_column *columns;
+  int64_t room;           /* examples whose results the columns hold */
+  int64_t first, pending; /* those that are not printed yet */
 } Way;
 
 typedef struct Predictor {
@@ -39,7 +46,8 @@ typedef struct Predictor {
   bool is_stream; /* rows are predicted as they come */
   nnc_predict_stream stream;
   nnc_predict_files files;
-  bool prints; /* lines: not all results go to files */
+  bool prints;     /* lines: not all results go to files */
+  int64_t printed; /* when lines were written last, in nanoseconds */
 } Predictor;
 
 /* --- Opening -------------------------------------------------------------------------------- */
@@ -83,11 +91,36 @@ static bool open_data(Predictor *predictor) {
   return predictor->data != NULL;
 }
 
+/* Of what examples share there is one value, that of the last run. */
+static int64_t choose_room(const nnc_entry *entry, const nnc_predict_column *columns) {
+  int64_t bytes = 1;
+  for (int i = 0; i < entry->result_count; i++) {
+    if (!columns[i].is_batched) return entry->batch;
+    bytes += columns[i].elements * nnc_dtype_size(columns[i].dtype);
+  }
+  return MOST_BYTES / bytes > entry->batch ? MOST_BYTES / bytes : entry->batch;
+}
+
+static bool make_room(Way *way) {
+  way->room = choose_room(way->entry, way->columns);
+  for (int i = 0; way->room > way->entry->batch && i < way->entry->result_count; i++) {
+    nnc_predict_column *column = &way->columns[i];
+    size_t bytes = (size_t)(way->room * column->elements * nnc_dtype_size(column->dtype));
+    char *data = realloc(column->data, bytes + 1);
+    if (!data) {
+      nnc_error("cannot allocate the values of %s", column->name);
+      return false;
+    }
+    column->data = data;
+  }
+  return true;
+}
+
 static bool open_way(Predictor *predictor, Way *way, const nnc_entry *entry) {
   const nnc_options *options = predictor->session->options;
   way->entry = entry;
   way->columns = nnc_predict_columns(predictor->session, entry, &predictor->print);
-  return way->columns &&
+  return way->columns && make_room(way) &&
          nnc_predict_files_choose(&predictor->files, options, entry->result_count, way->columns) &&
          nnc_feed_open(&way->feed, predictor->session->device, &predictor->session->model->predict,
                        entry);
@@ -162,26 +195,53 @@ static bool read_examples(Predictor *predictor, Way *way, int64_t first, int64_t
   return result == 0;
 }
 
+static void print_way(Predictor *predictor, Way *way) {
+  for (int64_t row = 0; predictor->prints && row < way->pending; row++)
+    nnc_predict_print_row(&predictor->print, way->entry->result_count, way->columns, row,
+                          row_name(predictor, way->first + row));
+  way->pending = 0;
+}
+
+/* Only one of them has any. */
+static void print_pending(Predictor *predictor) {
+  print_way(predictor, &predictor->one);
+  print_way(predictor, &predictor->many);
+}
+
+static void print_if_due(Predictor *predictor, Way *way) {
+  int64_t now = nnc_nanoseconds_now();
+  if (way->pending + way->entry->batch <= way->room && now - predictor->printed < MOST_NANOSECONDS)
+    return;
+  print_way(predictor, way);
+  predictor->printed = now;
+}
+
 static bool run_and_put(Predictor *predictor, Way *way, int64_t first, int64_t count) {
   const nnc_entry *entry = way->entry;
+  int64_t row = way->pending;
+  if (row == 0) {
+    print_pending(predictor);
+    way->first = first;
+  }
   /* Without data each example is a draw of its own: other random numbers, as another step has. */
   nnc_session_run(predictor->session, entry, predictor->data ? 0 : first,
                   predictor->data ? predictor->before + first : 0);
   for (int i = 0; i < entry->result_count; i++) {
     const nnc_predict_column *column = &way->columns[i];
     nnc_device_read(predictor->session->device, column->tensor, 0,
-                    nnc_tensor_elements(column->tensor), column->data);
+                    nnc_tensor_elements(column->tensor),
+                    column->data + row * column->elements * nnc_dtype_size(column->dtype));
   }
-  for (int64_t row = 0; predictor->prints && row < count; row++)
-    nnc_predict_print_row(&predictor->print, entry->result_count, way->columns, row,
-                          row_name(predictor, first + row));
+  way->pending += count;
+  print_if_due(predictor, way);
   return nnc_predict_files_put(&predictor->files, entry->result_count, way->columns,
-                               (nnc_result_rows){0, count, predictor->before + first});
+                               (nnc_result_rows){row, count, predictor->before + first});
 }
 
 static bool put_unread(Predictor *predictor, int64_t example, const char *name,
                        const char *message) {
   const Way *way = &predictor->one;
+  print_pending(predictor);
   nnc_error("%s", message);
   if (predictor->prints)
     nnc_predict_print_unread(&predictor->print, way->entry->result_count, way->columns, name,
@@ -213,10 +273,13 @@ static bool predict_some(Predictor *predictor, int64_t first, int64_t count) {
 static bool predict_all(Predictor *predictor) {
   int64_t given = predictor->session->options->count;
   int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : given >= 0 ? given : 1;
-  for (int64_t first = 0, count; first < examples; first += count) {
+  bool good = true;
+  for (int64_t first = 0, count; good && first < examples; first += count) {
     count = examples - first < predictor->most ? examples - first : predictor->most;
-    if (!predict_some(predictor, first, count) || print_failed()) return false;
+    good = predict_some(predictor, first, count) && !print_failed();
   }
+  print_pending(predictor);
+  if (!good) return false;
   if (fflush(stdout) != 0) {
     nnc_error_system("write", "the predictions");
     return false;

@@ -105,6 +105,47 @@ check "dumps" bash -c "'$nnc' plain.net --dump-after=dce --stop-after=dce >dump.
   '$nnc' plain.net --emit=c >plain.emitted && cmp dump.c plain.emitted && '$nnc' plain.net --dump-after=plan --emit=c -o ignored.c >dump.ir &&
   '$nnc' dump.ir --resume-after=plan --emit=c >dump.c && cmp dump.c plain.emitted"
 
+# Lines of many batches are written together; an array beside them has its rows in the same order.
+for i in $(seq 40); do cat x.csv; done > long.csv
+check "many batches" near <(for i in $(seq 40); do ./plain_c predict --quiet --out plain_c.run --batch 1 x.csv; done) <(./plain_c predict --quiet --out plain_c.run long.csv) 1e-6
+./plain_c predict --quiet --out plain_c.run long.csv > long
+./plain_c predict --quiet --out plain_c.run --npy arrays --only p long.csv > others
+check "an array and lines" python3 - <<'PYTHON'
+import array, json, struct
+data = open("arrays/p.npy", "rb").read()
+values = array.array("f", data[10 + struct.unpack("<H", data[8:10])[0]:])
+lines, others = ([json.loads(line) for line in open(name)] for name in ("long", "others"))
+assert len(lines) == len(others) == 40 * 53 and len(values) == 5 * len(lines)
+for i, (line, other) in enumerate(zip(lines, others)):
+    assert array.array("f", line.pop("p")) == values[5 * i:5 * i + 5] and line == other, i
+PYTHON
+
+# Weights that blocks of a few examples would each pack are packed once, at the first batch; at -O0
+# nothing is kept.
+cat > blocks.net <<'PROGRAM'
+const batch = 16
+data train { x = csv("wide.csv", header = false) }
+data test { x = csv("wide.csv", header = false) }
+input x : f32[batch, 768]
+h = max_pool2d(relu(conv2d(relu(conv2d(reshape(x, [batch, 3, 16, 16]), 32, kernel = 3, padding = "same")), 32, kernel = 3, padding = "same")), 2)
+z = linear(flatten(h), 3)
+train { minimize = mean(z ^ 2), optimizer = adam(lr = 1e-3), epochs = 2 }
+predict { p = softmax(z) }
+PROGRAM
+perl -e 'srand 5; for (1 .. 50) { print join(",", map { sprintf "%.3f", 2 * rand() - 1 } 1 .. 768), "\n" }' > wide.csv
+check "blocks compile" "$nnc" $quick blocks.net -o blocks
+check "they keep weights" bash -c "'$nnc' blocks.net --emit=c -o blocks.c && sed -n '/^static void predict_batch_run/,/^}/p' blocks.c | grep -q 'worker->fills'"
+check "they train" ./blocks --quiet
+./blocks predict --quiet --threads 1 > kept
+check "kept weights: threads change no bit" bash -c 'for n in 2 3; do ./blocks predict --quiet --threads $n | cmp - kept || exit 1; done'
+check "kept weights: as one by one" near kept <(./blocks predict --quiet --batch 1) 1e-6
+head -n 17 wide.csv > odd.csv # 16 of them, then one by itself
+check "kept weights: a rest" near <(head -n 17 kept) <(./blocks predict --quiet odd.csv) 1e-6
+# Single examples and batches in turn have the same memory.
+check "kept weights: rows, batches, rows" near kept <({ sed 1q wide.csv; sleep 0.3; sed -n 2,17p wide.csv; sleep 0.3; sed -n 18p wide.csv; sleep 0.3; sed 1,18d wide.csv; } | ./blocks predict --quiet -) 1e-6
+check "without optimizations none" bash -c "'$nnc' $quick -O0 blocks.net --emit=c -o plainly.c && ! grep -q 'worker->fills' plainly.c"
+check "kept weights: as without optimizations" near kept <("$nnc" $quick -O0 blocks.net -o unoptimized && ./unoptimized predict --quiet --out blocks.run) 1e-6
+
 # Rows of a pipe are answered as they come, in any pieces; the answers are those of the file.
 predict() { ./plain_c predict --quiet --out plain_c.run "$@"; }
 predict --batch 1 x.csv > ones

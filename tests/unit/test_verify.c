@@ -374,6 +374,33 @@ static void test_single_examples_keep_weights(void **state) {
   arena_destroy(arena);
 }
 
+/* Few examples at a time go through convolutions whose weights are packed once for all of them. */
+static void test_blocks_of_predictions_keep_weights(void **state) {
+  (void)state;
+  for (int keeps = 0; keeps < 2; keeps++) {
+    Arena *arena = arena_create();
+    ProgramOptions options = {.level = 1, .target = &target_c, .keeps_batch_weights = keeps};
+    Program *program = program_create(arena, network_module(arena, "kept_blocks", 1), &options);
+    Step *found = NULL;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+      for (int i = 0; i < program->entries[e].steps.count; i++) {
+        Step *step = &program->entries[e].steps.items[i];
+        if (step->kind != STEP_LAUNCH || step->kept < 0) continue;
+        assert_int_equal(e, ENTRY_PREDICT_BATCH);
+        if (step->loop >= 0) found = step;
+      }
+    assert_int_equal(found != NULL, keeps);
+    assert_null(program_verify(arena, program));
+    assert_null(compare_outputs(arena, program, ENTRY_PREDICT_BATCH, 1e-9));
+    if (found) {
+      assert_int_equal(found->block_bytes[1], 0);
+      found->block_bytes[1] = 64; /* each block would have weights of its own */
+      assert_non_null(program_verify(arena, program));
+    }
+    arena_destroy(arena);
+  }
+}
+
 typedef void (*SpoilKept)(Program *program, Step *first, Step *second);
 
 static void keep_nothing(Program *program, Step *first, Step *second) {
@@ -441,6 +468,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_verifier_finds_seeded_faults),
       cmocka_unit_test(test_single_examples_keep_weights),
+      cmocka_unit_test(test_blocks_of_predictions_keep_weights),
       cmocka_unit_test(test_verifier_finds_faults_of_kept_weights),
   };
   return cmocka_run_group_tests_name("verify", tests, NULL, NULL);

@@ -505,6 +505,14 @@ int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
              : 0;
 }
 
+bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window) {
+  enum {
+    MOST_ROWS = 1024
+  }; /* of a: packing for more takes less than a hundredth of the product's time */
+  ContractGrid grid = contract_grid(kernel, window);
+  return grid.pack_b && grid.m <= MOST_ROWS;
+}
+
 static int64_t contract_tasks(const Kernel *kernel) { return contract_grid(kernel, NULL).tasks; }
 
 static int64_t contract_worker_bytes(const Kernel *kernel) {

@@ -30,6 +30,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 
 /* Bytes of the panels of b in their whole depth, where it gains to keep them; else 0. */
 int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window);
+bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 
 /* ---- contract_pack.c ---- */
 

@@ -500,7 +500,7 @@ static int64_t conv_worker_bytes(const Kernel *kernel) {
 }
 
 int64_t weights_kept_bytes(const Kernel *kernel) {
-  if (kernel->is_serial || kernel->is_x3 || kernel_multiplies_bf16(kernel)) return 0;
+  if (kernel->is_x3 || kernel_multiplies_bf16(kernel)) return 0;
   if (kernel->kind == KERNEL_CONTRACT) return contract_kept_bytes(kernel, NULL);
   if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel)) return 0;
   if (kernel_is_winograd(kernel)) return winograd_kept_bytes(kernel);
@@ -510,6 +510,18 @@ int64_t weights_kept_bytes(const Kernel *kernel) {
   int64_t bytes = contract_kept_bytes(product.kernel, &product);
   arena_destroy(arena);
   return bytes;
+}
+
+bool weights_are_packed(const Kernel *kernel) {
+  if (kernel->kind == KERNEL_CONTRACT) return contract_packs_weights(kernel, NULL);
+  if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel) || kernel_is_winograd(kernel) ||
+      !conv_is_product(kernel))
+    return false;
+  Arena *arena = arena_create();
+  WindowProduct product = window_product(arena, kernel);
+  bool packs = contract_packs_weights(product.kernel, &product);
+  arena_destroy(arena);
+  return packs;
 }
 
 const TargetKernel c_kernel_conv = {conv_tasks, conv_worker_bytes, conv_write, 15};

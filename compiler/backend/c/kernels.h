@@ -23,6 +23,7 @@ extern const TargetKernel c_kernel_attention_rows, c_kernel_attention_grads; /* 
 enum { LEAST_KEPT_BYTES = 1 << 20 };
 /* conv.c: Target.kept_bytes, of contractions too. */
 int64_t weights_kept_bytes(const Kernel *kernel);
+bool weights_are_packed(const Kernel *kernel); /* Target.packs_weights */
 
 /* pool_last.c: of the adjoint of max pooling where an operand has its channels last. */
 int64_t pool_last_tasks(const Kernel *kernel);

@@ -117,6 +117,7 @@ const Target target_c = {
     .is_winograd = kernel_is_winograd,
     .kept_bytes = weights_kept_bytes,
     .least_kept_bytes = LEAST_KEPT_BYTES,
+    .packs_weights = weights_are_packed,
     .attention_has_units = attention_has_units,
     .attention_gains = attention_gains,
     .most_plane_channels = 1,

@@ -82,28 +82,30 @@ static const char *buffer_place(const Emitter *emitter, int buffer) {
 
 /* The address of an operand: in the arena, there for the block of a task loop, or in the worker's
  * block of memory. */
-static const char *operand_place(const Emitter *emitter, const Step *step, int operand) {
+static const char *operand_place(const Emitter *emitter, const Step *step, int operand,
+                                 bool is_first) {
   const Buffer *buffer = &emitter->program->buffers.items[step->operands[operand]];
   if (buffer->kind == BUFFER_WORKER)
-    return arena_printf(emitter->arena, "scratch + %lld", (long long)buffer->offset);
-  int64_t bytes = step->loop >= 0 ? step->block_bytes[operand] : 0;
+    return arena_printf(emitter->arena, "%sscratch + %lld", is_first ? "worker->" : "",
+                        (long long)buffer->offset);
+  int64_t bytes = step->loop >= 0 && !is_first ? step->block_bytes[operand] : 0;
   const char *whole = buffer_place(emitter, buffer->id);
   return bytes == 0 ? whole
                     : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
 }
 
-/* What a step hands to the kernel's function. */
-static KernelCall make_call(const Emitter *emitter, const Step *step) {
+/* What a step hands to the kernel's function; or, to fill what it keeps, for the first block of its task loop. */
+static KernelCall make_call(const Emitter *emitter, const Step *step, bool fills) {
   const KernelFunction *function = &emitter->functions[step->kernel];
   const KernelOperand *operands = function->kernel->operands;
   Arena *arena = emitter->arena;
-  KernelCall call = {function, step->loop >= 0 ? "&solo" : "worker", 0,
+  KernelCall call = {function, step->loop >= 0 && !fills ? "&solo" : "worker", 0,
                      ARENA_ARRAY(arena, const char *,
                                  step->operand_count + step->scalar_count + step->key_count + 2)};
   for (int i = 0; i < step->operand_count; i++)
     call.arguments[call.count++] =
         arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
-                     c_storage_type(operands[i].dtype), operand_place(emitter, step, i));
+                     c_storage_type(operands[i].dtype), operand_place(emitter, step, i, fills));
   bool is_address = emitter->program->target->back_end->guard != NULL;
   for (int i = 0; i < step->scalar_count; i++)
     call.arguments[call.count++] = arena_printf(
@@ -126,7 +128,7 @@ static void emit_launch(Emitter *emitter, const Step *step) {
   if (step->span.line > 0 && step->span.file)
     place = arena_printf(emitter->arena, ", %s:%d", step->span.file->name, step->span.line);
   code_comment(&emitter->code, "%s%s", step->path, place);
-  KernelCall call = make_call(emitter, step);
+  KernelCall call = make_call(emitter, step, false);
   emitter->program->target->back_end->write_launch(&emitter->code, &call);
 }
 
@@ -287,7 +289,7 @@ static void emit_filling(Emitter *emitter, const ProgramEntry *entry) {
       code_open(code, "if (worker->fills)");
     }
     is_open = true;
-    KernelCall call = make_call(emitter, step);
+    KernelCall call = make_call(emitter, step, true);
     emitter->program->target->back_end->write_launch(code, &call);
   }
   if (!is_open) return;
