@@ -507,7 +507,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .top_p = 1,
                            .word_count = argc,
                            .words = argv,
-                           .arguments = argv};
+                           .arguments = argv + 1};
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,
                  .argc = argc,
@@ -528,7 +528,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
       continue;
     }
     if (options->command) {
-      argv[options->argument_count++] = word;
+      options->arguments[options->argument_count++] = word;
       continue;
     }
     options->command = find_command(&parse, word);

@@ -77,7 +77,7 @@ struct nnc_options {
 
 /* Reads argv; the default command is the first of the table.  An nnc_exit other than
  * NNC_EXIT_OK ends the program after a message.  `arguments` points into argv, which is
- * rearranged. */
+ * rearranged after the program's name. */
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
                       const nnc_command *commands);
 void nnc_options_help(const nnc_options *options, const char *program, int command_count,

@@ -6,6 +6,7 @@
 
 #include "data/call.h"
 #include "data/class.h"
+#include "data/picture_pairs.h"
 #include "data/set.h"
 #include "data/table.h"
 
@@ -52,8 +53,19 @@ static int check_alike(const DataContext *context, const DataTable *first, const
     return data_fail(context, "%s and %s must go through the same stages that choose rows", one,
                      other);
   if (first->loaded == table->loaded) return 0;
-  return data_fail(context, "%s has %lld examples, but %s has %lld", one, (long long)first->loaded,
-                   other, (long long)table->loaded);
+  long long count = first->loaded, other_count = table->loaded;
+  const char *names[2];
+  if (!data_picture_first_apart(first, table, names))
+    return data_fail(context, "%s has %lld examples, but %s has %lld", one, count, other,
+                     other_count);
+  if (names[0] && names[1])
+    return data_fail(context,
+                     "%s has %lld examples, but %s has %lld: files are paired in the order of "
+                     "their names, and %s and %s are the first that are not called alike",
+                     one, count, other, other_count, names[0], names[1]);
+  return data_fail(context,
+                   "%s has %lld examples, but %s has %lld: %s is the first without another", one,
+                   count, other, other_count, names[0] ? names[0] : names[1]);
 }
 
 static int follow(DataContext *context, const nnc_pipeline *const *pipelines, nnc_data *data,

@@ -76,3 +76,18 @@ void data_picture_compare_names(const DataTable *masks, const DataTable *picture
               "differ in %lld of %lld pairs, so pictures or masks may be missing",
               mask, picture, (long long)(masks->rows - agree), (long long)masks->rows);
 }
+
+bool data_picture_first_apart(const DataTable *one, const DataTable *other, const char *names[2]) {
+  char key[LONGEST], its_key[LONGEST];
+  if (!has_names(one) || !has_names(other) || one->rows == other->rows) return false;
+  int64_t row = 0, least = one->rows < other->rows ? one->rows : other->rows;
+  for (; row < least; row++) {
+    find_key(key, one->source->row_name(one, row));
+    find_key(its_key, other->source->row_name(other, row));
+    if (strcmp(key, its_key) != 0) break;
+  }
+  if (row == 0 && (least == 0 || (!has_key(other, key) && !has_key(one, its_key)))) return false;
+  names[0] = row < one->rows ? one->source->row_name(one, row) : NULL;
+  names[1] = row < other->rows ? other->source->row_name(other, row) : NULL;
+  return true;
+}

@@ -173,7 +173,8 @@ static int read_members(DataTar *tar, Shards *shards) {
   size_t prefix = strlen(tar->name) + 1;
   while ((result = data_tar_next(tar)) > 0) {
     size_t length = key_length(tar->path);
-    if (!tar->path[length] || !tar->path[length + 1]) continue; /* no member of an example */
+    bool is_hidden = length == 0 || tar->path[length - 1] == '/'; /* ._001.jpg, .DS_Store */
+    if (is_hidden || !tar->path[length] || !tar->path[length + 1]) continue; /* of no example */
     const char *key =
         shards->count > first ? shards->pictures.names.items[shards->count - 1] + prefix : NULL;
     bool goes_on = key && strlen(key) == length && memcmp(key, tar->path, length) == 0;

@@ -101,6 +101,8 @@ test_metrics() {
   run 0 '"data":"train","examples":105' ./toy eval train --out one
   run 1 "no data set 'tset'; did you mean 'test'" ./toy eval tset --out one
   run 1 'there is no checkpoint nowhere/checkpoint.safetensors; train first: ./toy --out nowhere, or' ./toy eval --out nowhere
+  run 1 'there is no checkpoint nowhere/checkpoint.safetensors; train first: ./toy --out nowhere, or' \
+    ./toy export new.npz --out nowhere
   run 1 'there is no checkpoint nowhere/checkpoint.safetensors to resume: .* train first: ./toy --out nowhere' \
     ./toy --resume --out nowhere
   check "which makes no folder" test ! -e nowhere
