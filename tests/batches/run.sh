@@ -24,21 +24,27 @@ spread = mean((y - mean(y)) ^ 2)  # a part of the loss
 pairs  = mean(mean((y[:, none] - y) ^ 2, axis = 1))
 within = mean(max(y[:, none] @ y[none], axis = 1))
 square = mean(y ^ 2)
+span   = per_batch(max(y) - min(y))  # else the span of the whole set
+both   = 2 * span + square * per_batch(mean(y * y[::-1]))
 loss   = spread + square
 train {
   minimize  = loss
   optimizer = sgd(lr = 0.0)
   epochs    = 1
-  metrics   = [spread, pairs, within, square]
+  metrics   = [spread, pairs, within, square, span, both]
 }
 END
 # expected FILE: the metrics of its whole batches, or of single examples where there is none
 expected() {
   awk '
-    function batch(n,   i, j, most, mean, spread, pairs, within) {
+    function batch(n,   i, j, most, mean, spread, pairs, within, least, greatest, turned) {
+      least = greatest = x[0]
       for (i = 0; i < n; i++) mean += x[i] / n
       for (i = 0; i < n; i++) {
         spread += (x[i] - mean) ^ 2 / n
+        if (x[i] < least) least = x[i]
+        if (x[i] > greatest) greatest = x[i]
+        turned += x[i] * x[n - 1 - i] / n
         most = x[i] ^ 2
         for (j = 0; j < n; j++) {
           pairs += (x[i] - x[j]) ^ 2 / n / n
@@ -46,19 +52,20 @@ expected() {
         }
         within += most / n
       }
-      spreads += spread; all += pairs; withins += within; count++
+      spreads += spread; all += pairs; withins += within; spans += greatest - least; turns += turned; count++
     }
     { x[NR % 4 == 0 ? 3 : NR % 4 - 1] = $1; square += $1 ^ 2; one[NR] = $1 }
     NR % 4 == 0 { batch(4) }
     END {
       if (NR < 4) for (i = 1; i <= NR; i++) { x[0] = one[i]; batch(1) }
-      printf "%.5f %.5f %.5f %.5f\n", spreads / count, all / count, withins / count, square / NR
+      printf "%.5f %.5f %.5f %.5f %.5f %.4f\n", spreads / count, all / count, withins / count, square / NR, spans / count,
+        2 * spans / count + square / NR * turns / count
     }' "$1"
 }
 # found SET: what the executable reports
 found() {
-  sed -nE "/\"data\":\"$1\"/s/.*\"spread\":([^,]*),\"pairs\":([^,]*),\"within\":([^,]*),\"square\":([^,}]*).*/\1 \2 \3 \4/p" eval.out |
-    xargs printf '%.5f %.5f %.5f %.5f\n'
+  sed -nE "/\"data\":\"$1\"/s/.*\"spread\":([^,]*),\"pairs\":([^,]*),\"within\":([^,]*),\"square\":([^,]*),\"span\":([^,]*),\"both\":([^,}]*).*/\1 \2 \3 \4 \5 \6/p" eval.out |
+    xargs printf '%.5f %.5f %.5f %.5f %.5f %.4f\n'
 }
 for level in -O0 -O1; do
   check_status "nnc $level" 0 "" "$build/bin/nnc" $level pairs.net -o pairs
