@@ -20,7 +20,7 @@ const char *metrics_mixing_advice(const Flow *mixed) {
   switch (mixed->cause) {
   case CAUSE_SIZE:
     return "divide after the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
-           "the gradient of its own y";
+           "the gradient of its own y; per_batch(...) takes the mean over batches";
   case CAUSE_JOINED:
     return "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
            "mean((x - mean(x)) ^ 2), or take the mean over batches: per_batch(...)";
