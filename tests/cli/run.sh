@@ -57,6 +57,9 @@ check "parts of the library are found" test "$(wc -w <<<"$parts")" -gt 30
 offered=$("$nnc" doc | awk '/^  / { print $1 }' | sort -u)
 check "doc offers no part of the library" test -z "$(comm -12 <(echo "$parts") <(echo "$offered"))"
 check "the page has no part of the library" test -z "$(comm -12 <(echo "$parts") <(sed -n 's/^### //p' docs/library.md | sort -u))"
+check_status "an argument" 0 'split, fold' "$nnc" doc group
+check_status "an argument of a source, not of internals" 0 'image_folder, image_list, wav_folder, wav_list, shards' "$nnc" doc on_error
+check_status "no argument" 1 "there is no 'grou' in the language" "$nnc" doc grou
 check_status "no part of the library is meant" 1 "there is no 'lower_solvd' in the language\$" "$nnc" doc lower_solvd
 check_status "passes" 0 '^differentiate' "$nnc" --help-passes
 

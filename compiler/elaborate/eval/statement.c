@@ -165,15 +165,20 @@ static void note_batch(Elaborator *e, const AstStmt *stmt) {
                                  name);
     diag_help(d,
               "const batch = 100, then input %s : ...[batch, ...]: evaluation of single "
-              "examples gives it the value 1",
-              name);
+              "examples gives it the value 1. A table that all examples share is a state: "
+              "state %s : ... = load(\"%s.npy\")",
+              name, name, name);
     return;
   }
-  if (e->batch_name && batch != e->batch_name)
-    report_error(e, stmt->variable.type->dims.items[0]->span,
-                 "the first axis of '%s' is '%s', but other inputs begin with '%s'", name, batch,
-                 e->batch_name);
-  else e->batch_name = batch;
+  if (!e->batch_name || batch == e->batch_name) {
+    e->batch_name = batch;
+    return;
+  }
+  Diagnostic *d = report_error(e, stmt->variable.type->dims.items[0]->span,
+                               "the first axis of '%s' is '%s', but other inputs begin with '%s'",
+                               name, batch, e->batch_name);
+  diag_help(d, "a table that all examples share is a state: state %s : ... = load(\"%s.npy\")",
+            name, name);
 }
 
 static void evaluate_input(Elaborator *e, const AstStmt *stmt) {
