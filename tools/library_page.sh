@@ -10,7 +10,7 @@ cat <<'HEAD'
 # The library
 
 This page lists every name of the language. Each entry has a link of its own, `library.md#adam`: the call with its defaults, the meaning, an example.
-`nnc doc NAME` prints the same, with the source of what is written in `.net` (`compiler/prelude`).
+`nnc doc NAME` prints the same, with the source of functions that are written in `.net` (`compiler/prelude`). Of a name that is only an argument, such as `group`, it prints the functions that have it.
 
 - An argument with a default may be left out. `...` stands for any number of arguments.
 - In calls of built-in functions the word after `:` says what is taken.

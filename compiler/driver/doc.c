@@ -1,4 +1,4 @@
-/* nnc doc [NAME...]: what the language offers; an entry with its source. */
+/* nnc doc [NAME...]: what the language offers; an entry with its source, or who has such an argument. */
 #include <stdio.h>
 #include "driver/commands.h"
 #include "elaborate/builtins/doc.h"
@@ -11,7 +11,7 @@ int command_doc(Arena *arena, const Options *options) {
   for (int i = 0; i < options->files.count; i++) {
     if (i > 0) text_add_char(&text, '\n');
     const char *name = options->files.items[i];
-    if (doc_print(&text, name)) continue;
+    if (doc_print(&text, name) || doc_print_argument(arena, &text, name)) continue;
     const char *nearest = doc_nearest(arena, name);
     fprintf(stderr, "nnc: there is no '%s' in the language%s%s%s\n", name,
             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");

@@ -198,7 +198,8 @@ nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class) {
                             .f1 = share(2 * hits, guessed + support),
                             .auc = ranking.auc,
                             .average = ranking.average,
-                            .support = support};
+                            .support = support,
+                            .guessed = guessed};
 }
 
 double nnc_classes_calibration(const nnc_classes *classes) {

@@ -59,7 +59,7 @@ void nnc_classes_look(void *context, const nnc_entry *entry, int64_t first);
 /* Precision, recall, F1 and the rankings of one class, or their means. */
 typedef struct nnc_class_scores {
   double precision, recall, f1, auc, average;
-  int64_t support;
+  int64_t support, guessed; /* examples of the class, and those that are taken for it */
 } nnc_class_scores;
 nnc_class_scores nnc_classes_of(const nnc_classes *classes, int64_t class);
 double nnc_classes_accuracy(const nnc_classes *classes);
@@ -78,7 +78,8 @@ typedef struct nnc_mistake {
 /* The greatest count that comes after `last` in the order of counts, the greatest first, then of classes; 0: there is none. */
 nnc_mistake nnc_next_mistake(const nnc_classes *classes, nnc_mistake last);
 
-/* Gives each class to the sink, then the mean of all (-1) and that by support (-2). */
+/* Gives each class to the sink, then the mean (-1) over the classes that occur among labels or guesses and that by
+ * support (-2). The rankings' means leave out classes that have none. */
 typedef void nnc_scores_sink(void *context, int64_t class, const nnc_class_scores *scores);
 void nnc_visit_scores(const nnc_classes *classes, nnc_scores_sink *sink, void *context);
 

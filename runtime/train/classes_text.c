@@ -100,27 +100,51 @@ static void print_scores(FILE *file, const char *name, int width, const nnc_clas
           scores->f1, scores->auc, scores->average, (long long)scores->support);
 }
 
-/* What adds up to a mean over the classes, each with its weight. */
-static void add_scores(nnc_class_scores *sum, const nnc_class_scores *scores, double weight) {
-  sum->precision += weight * scores->precision;
-  sum->recall += weight * scores->recall;
-  sum->f1 += weight * scores->f1;
-  sum->auc += weight * scores->auc;
-  sum->average += weight * scores->average;
-  sum->support += scores->support;
+typedef struct Means {
+  nnc_class_scores sum;
+  double weights, auc_weights, average_weights; /* of what is in the sum */
+} Means;
+
+static void add_ranking(double *sum, double *weights, double value, double weight) {
+  if (isnan(value)) return;
+  *sum += weight * value;
+  *weights += weight;
+}
+
+static void add_scores(Means *means, const nnc_class_scores *scores, double weight) {
+  means->weights += weight;
+  means->sum.precision += weight * scores->precision;
+  means->sum.recall += weight * scores->recall;
+  means->sum.f1 += weight * scores->f1;
+  means->sum.support += scores->support;
+  means->sum.guessed += scores->guessed;
+  if (weight == 0) return;
+  add_ranking(&means->sum.auc, &means->auc_weights, scores->auc, weight);
+  add_ranking(&means->sum.average, &means->average_weights, scores->average, weight);
+}
+
+static nnc_class_scores mean_of(const Means *means) {
+  nnc_class_scores mean = means->sum;
+  double weights = means->weights > 0 ? means->weights : 1;
+  mean.precision /= weights;
+  mean.recall /= weights;
+  mean.f1 /= weights;
+  mean.auc = means->auc_weights > 0 ? mean.auc / means->auc_weights : NAN;
+  mean.average = means->average_weights > 0 ? mean.average / means->average_weights : NAN;
+  return mean;
 }
 
 void nnc_visit_scores(const nnc_classes *classes, nnc_scores_sink *sink, void *context) {
-  nnc_class_scores macro = {0}, weighted = {0};
-  double examples = classes->examples > 0 ? (double)classes->examples : 1;
+  Means plain = {0}, weighted = {0};
   for (int64_t i = 0; i < classes->count; i++) {
     nnc_class_scores scores = nnc_classes_of(classes, i);
     sink(context, i, &scores);
-    add_scores(&macro, &scores, 1 / (double)classes->count);
-    add_scores(&weighted, &scores, (double)scores.support / examples);
+    add_scores(&plain, &scores, scores.support + scores.guessed > 0);
+    add_scores(&weighted, &scores, (double)scores.support);
   }
-  sink(context, -1, &macro);
-  sink(context, -2, &weighted);
+  nnc_class_scores mean = mean_of(&plain), by_support = mean_of(&weighted);
+  sink(context, -1, &mean);
+  sink(context, -2, &by_support);
 }
 
 typedef struct Table {

@@ -150,12 +150,15 @@ def compare(name, found, wanted, names=None):
         check(f"{name}: class {c}", ours["class"] == names[c] and all(close(ours[key], theirs[key]) for key in theirs),
               f"{ours} instead of {theirs}")
     keys = ("precision", "recall", "f1", "auc", "average_precision")
-    count, examples = len(names), sum(map(sum, wanted["confusion"]))
+    matrix = wanted["confusion"]
+    occurs = [sum(matrix[c]) + sum(row[c] for row in matrix) > 0 for c in range(len(names))]
     for key in keys:
-        mean = sum(one[key] for one in wanted["per_class"]) / count
-        weighted = sum(one[key] * one["support"] for one in wanted["per_class"]) / examples
+        rows = [one for c, one in enumerate(wanted["per_class"]) if occurs[c] and not math.isnan(one[key])]
+        known = sum(one["support"] for one in rows)
+        mean = sum(one[key] for one in rows) / len(rows) if rows else math.nan
+        weighted = sum(one[key] * one["support"] for one in rows) / known if known else math.nan
         check(f"{name}: the mean {key}", close(found["mean"][key], mean), f"{found['mean'][key]} {mean}")
-        check(f"{name}: the {key} by support", close(found["by_support"][key], weighted) or math.isnan(weighted),
+        check(f"{name}: the {key} by support", close(found["by_support"][key], weighted),
               f"{found['by_support'][key]} {weighted}")
     listed = [(one["number"], one["class"], one["taken_for"]) for one in found["wrong"]]
     check(f"{name}: the wrong ones", listed == [(i, names[a], names[b]) for i, a, b, _ in wanted["wrong"][:7]], listed)
@@ -323,6 +326,14 @@ def main():
     child = run("./own", "predict", "--confusion")
     check("no flag of predict", child.returncode == 2 and "is no flag of predict" in child.stderr, child.stderr)
     check_training(flags)
+
+    # A class that no example has, and that none is taken for, is in no mean.
+    with_absent = [row + [-50.0] for row in scores]
+    write_data("absent", with_absent, labels)
+    make_program("absent", "cross_entropy(z, y)", "[batch, 4]", "i32[batch]")
+    found = json.loads(run("./absent", "eval", "test", "--json", *flags).stdout)
+    compare("absent", found, expected_of(with_absent, labels))
+    check("absent: means", all(isinstance(value, (int, float)) for value in found["mean"].values()), found["mean"])
 
     # A class for each word: a row of labels each. Lists of metrics are a line of the table each, and no part of the progress.
     write_data("words", scores[:99], labels[:99])

@@ -6,7 +6,7 @@
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
     builtins_schedule[], builtins_gradient[], builtins_follow[], builtins_classified[],
-    builtins_ranked[], builtins_units[];
+    builtins_ranked[], builtins_units[], builtins_per_batch[];
 #define BUILTIN(family, call, data, name, formals, doc)                                            \
   { name, name "(" formals ")", doc, call, data, family }
 

@@ -152,6 +152,44 @@ bool doc_print(Text *out, const char *name) {
   return is_defined || is_built_in;
 }
 
+typedef struct Owners {
+  Text *out;
+  const char *name;
+  int count;
+} Owners;
+
+/* Whether `name` is an argument in the signature: a word after '(' or ',' that '=', ':', ',' or ')' follows. */
+static bool has_argument(const char *signature, const char *name) {
+  const char *at = strchr(signature, '(');
+  size_t length = strlen(name);
+  for (; at; at = strpbrk(at, "(,")) {
+    at++;
+    at += strspn(at, " \n");
+    const char *end = at + length;
+    if (strncmp(at, name, length) == 0 && (strchr(",:)", *end) || strncmp(end, " =", 2) == 0))
+      return *end != 0;
+  }
+  return false;
+}
+
+static void add_owner(void *context, const DocEntry *entry) {
+  Owners *owners = context;
+  if (entry->is_internal || !has_argument(entry->signature, owners->name)) return;
+  text_printf(owners->out, "%s%s", owners->count++ > 0 ? ", " : "", entry->name);
+}
+
+bool doc_print_argument(Arena *arena, Text *out, const char *name) {
+  Text list = {0};
+  Owners owners = {.out = &list, .name = name};
+  doc_each(arena, add_owner, &owners);
+  if (owners.count > 0) {
+    text_printf(out, "%s: an argument, which `nnc doc NAME` explains, of\n\n", name);
+    add_wrapped(out, list.data, list.length);
+  }
+  text_free(&list);
+  return owners.count > 0;
+}
+
 typedef struct Offers {
   Arena *arena;
   VEC(const char *) names;

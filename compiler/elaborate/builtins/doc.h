@@ -10,7 +10,9 @@
 /* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such
  * name. */
 bool doc_print(Text *out, const char *name);
-/* The same as markdown, without the source; false when there is no such name. */
+/* Who has an argument of that name; false when nobody has. */
+bool doc_print_argument(Arena *arena, Text *out, const char *name);
+/* The same as doc_print() as markdown, without the source; false when there is no such name. */
 bool doc_markdown(Text *out, const char *name);
 /* What is documented, for lists of names. */
 typedef struct DocEntry {

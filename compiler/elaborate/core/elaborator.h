@@ -95,10 +95,11 @@ typedef struct Trace {
   VEC(Output) results; /* predict */
   Node *tokens, *next; /* generate: the input, and the logits of what follows; NULL: not told */
   VEC(Classified) classified;
-  VEC(Ranked) ranked; /* of evaluation */
-  int ranking_count;  /* metrics of this kind so far */
-  TrainPlan *train;   /* NULL until the block is reached */
-  bool knows_frozen;  /* the groups below were looked up */
+  VEC(Ranked) ranked;    /* of evaluation */
+  VEC(Node *) per_batch; /* what is reported as the mean over batches */
+  int ranking_count;     /* metrics of this kind so far */
+  TrainPlan *train;      /* NULL until the block is reached */
+  bool knows_frozen;     /* the groups below were looked up */
   VEC(FrozenGroup) frozen_groups;
   int64_t statements; /* executed, and rounds of loops */
   int64_t elements;   /* of lists made */

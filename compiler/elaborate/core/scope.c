@@ -37,6 +37,11 @@ Symbol *scope_find(const Scope *scope, const char *name, Symbol **hidden) {
   return NULL;
 }
 
+void scope_note_outer(Arena *arena, Scope *scope, const char *name) {
+  for (; scope->is_scan && !scope_find_own(scope, name); scope = scope->parent)
+    table_add(arena, &scope->outer, name, 0);
+}
+
 Symbol *scope_bind(Arena *arena, Scope *scope, SymbolKind kind, const char *name, Value value,
                    Span span) {
   Symbol *symbol = scope_find_own(scope, name);

@@ -57,8 +57,9 @@ typedef struct Symbol {
 typedef struct Scope {
   struct Scope *parent;
   bool is_body; /* of a def: hides the values of the program around it */
-  bool is_scan; /* of a scan: may not bind the names around it again */
+  bool is_scan; /* of a scan: may not bind a name that it has read from around it */
   VEC(Symbol *) symbols;
+  PointerTable outer; /* of a scan: names of values around it that were read */
   PointerTable table; /* indices in `symbols` by the interned name */
 } Scope;
 
@@ -67,6 +68,8 @@ Scope *scope_create(Arena *arena, Scope *parent, bool is_body);
 Symbol *scope_find_own(const Scope *scope, const char *name);
 /* Outward; *hidden is a symbol that a def may not see (then NULL is returned). */
 Symbol *scope_find(const Scope *scope, const char *name, Symbol **hidden);
+/* A scan on the way outward remembers that `name` was read from around it. */
+void scope_note_outer(Arena *arena, Scope *scope, const char *name);
 /* Binds or rebinds in this scope. */
 Symbol *scope_bind(Arena *arena, Scope *scope, SymbolKind kind, const char *name, Value value,
                    Span span);

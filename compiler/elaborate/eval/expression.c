@@ -129,6 +129,7 @@ static Value read_name(Elaborator *e, const AstExpr *expr) {
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
   if (symbol->usage) symbol->usage->used = true;
+  scope_note_outer(e->arena, e->frame->scope, expr->name);
   if (symbol->is_over) warn_of_loop(e, symbol, expr->span);
   if (symbol->read) return symbol->read(e, symbol);
   if (symbol->slot && (e->region == &e->trace->region || e->region->outer))

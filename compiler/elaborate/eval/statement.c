@@ -35,13 +35,16 @@ static Symbol *find_around(const Scope *scope, const char *name) {
   return NULL;
 }
 
-/* Inside a scan `=` would look like a change of the name around it; a loop counts anew. */
+/* A step may bind a value's name anew: it is another value, which ends with the step. After the step has read the
+ * value from around the scan, `=` would look like a change of that. A loop counts anew in any case. */
 static bool may_shadow(Elaborator *e, AstName name, SymbolKind kind, const Symbol *around) {
   bool is_value = around->kind == SYMBOL_LOCAL || around->kind == SYMBOL_FORMAL;
-  if (kind == SYMBOL_LOOP && (is_value || around->kind == SYMBOL_LOOP)) return true;
+  bool is_read = table_find(&e->frame->scope->outer, name.text) >= 0;
+  if ((is_value || around->kind == SYMBOL_LOOP) && (kind == SYMBOL_LOOP || !is_read)) return true;
   Diagnostic *d =
-      report_error(e, name.span, "'%s' is %s around this scan, which a step cannot bind again",
-                   name.text, scope_kind_text(around->kind));
+      report_error(e, name.span, "'%s' is %s around this scan, which a step %s", name.text,
+                   scope_kind_text(around->kind),
+                   is_read && is_value ? "has read and cannot bind again" : "cannot bind again");
   diag_note(d, around->span, "it is defined here");
   if (is_value) diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
   else diag_help(d, "choose another name for the new value");
@@ -162,15 +165,20 @@ static void note_batch(Elaborator *e, const AstStmt *stmt) {
                                  name);
     diag_help(d,
               "const batch = 100, then input %s : ...[batch, ...]: evaluation of single "
-              "examples gives it the value 1",
-              name);
+              "examples gives it the value 1. A table that all examples share is a state: "
+              "state %s : ... = load(\"%s.npy\")",
+              name, name, name);
     return;
   }
-  if (e->batch_name && batch != e->batch_name)
-    report_error(e, stmt->variable.type->dims.items[0]->span,
-                 "the first axis of '%s' is '%s', but other inputs begin with '%s'", name, batch,
-                 e->batch_name);
-  else e->batch_name = batch;
+  if (!e->batch_name || batch == e->batch_name) {
+    e->batch_name = batch;
+    return;
+  }
+  Diagnostic *d = report_error(e, stmt->variable.type->dims.items[0]->span,
+                               "the first axis of '%s' is '%s', but other inputs begin with '%s'",
+                               name, batch, e->batch_name);
+  diag_help(d, "a table that all examples share is a state: state %s : ... = load(\"%s.npy\")",
+            name, name);
 }
 
 static void evaluate_input(Elaborator *e, const AstStmt *stmt) {

@@ -98,7 +98,8 @@ static const DataValue *find_misfit(const DataValue *value, DType dtype) {
 /* What one row is: the input's type without its first axis. */
 static Shape row_shape(const InputInfo *input) {
   Shape shape = input->type.shape;
-  return input->is_batched ? shape_make(shape.rank - 1, shape.dim + 1) : shape;
+  bool has_rows = input->is_batched && shape.rank > 0; /* without axes it has been refused */
+  return has_rows ? shape_make(shape.rank - 1, shape.dim + 1) : shape;
 }
 
 static void check_constant(Elaborator *e, const DataCall *call, const InputInfo *input) {

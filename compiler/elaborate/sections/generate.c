@@ -35,24 +35,26 @@ static void check_next(Elaborator *e, const AstEntry *entry, Node *node) {
   report_note_tensor(e, d, "found", node);
 }
 
-static void evaluate_key(Elaborator *e, const AstEntry *entry) {
+/* False after a mistake, also one that was reported where the value was bound. */
+static bool evaluate_key(Elaborator *e, const AstEntry *entry) {
   AstName name = entry->names.items[0];
   bool is_from = strcmp(name.text, "from") == 0, is_next = strcmp(name.text, "next") == 0;
   Node **known = is_from ? &e->trace->tokens : &e->trace->next;
   if (!is_from && !is_next) {
     diag_help(report_error(e, name.span, "'generate' has no key '%s'", name.text), "%s", help);
-    return;
+    return false;
   }
   if (*known) {
     report_error(e, name.span, "'%s' is given twice", name.text);
-    return;
+    return false;
   }
   e->frame->label = name.text;
   Value value = evaluate_expr(e, entry->value);
   Node *node = value_is_error(value) ? NULL : convert_any_tensor(e, value, entry->value->span);
-  if (!node) return;
+  if (!node) return false;
   if (is_from) check_tokens(e, entry, node);
   else check_next(e, entry, node);
+  return *known;
 }
 
 /* The extents of tokens and logits belong to each other. */
@@ -75,11 +77,11 @@ void generate_evaluate(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   if (e->trace->entry == ENTRY_TRAIN) vec_push(e->arena, &e->sections, stmt);
-  int errors = diagnostics_error_count(e->diagnostics);
+  bool fine = true;
   for (int i = 0; i < stmt->section.entries.count; i++)
     if (stmt->section.entries.items[i].kind == AST_ENTRY_SET)
-      evaluate_key(e, &stmt->section.entries.items[i]);
-  if (diagnostics_error_count(e->diagnostics) > errors) return;
+      fine = evaluate_key(e, &stmt->section.entries.items[i]) && fine;
+  if (!fine) return;
   if (e->trace->tokens && e->trace->next) {
     check_shapes(e, stmt);
     return;

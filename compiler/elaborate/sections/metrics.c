@@ -10,7 +10,8 @@
  * What cannot be cut, or reduces what mixes the examples of a batch, is no such expression. A loss
  * need not be one to be trained, nor a term of a loss to be reported, nor what
  * compares the examples of a batch in pairs, which has no meaning over a whole data set: it is
- * then averaged over the batches as a whole, and a warning says so. Any other metric is refused. */
+ * then averaged over the batches as a whole, and a warning says so, or per_batch(...) in the program, and none
+ * does. Any other metric is refused. */
 #include <math.h>
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
@@ -350,8 +351,21 @@ static Node *cut_independent(Cutter *c, const Cut *cut) {
   return NULL;
 }
 
+/* Whether all traces have per_batch(...) here. */
+static bool is_per_batch(const Cutter *c, const Cut *cut) {
+  for (int i = 0; i < c->trace_count; i++) {
+    const Trace *trace = c->traces[i];
+    bool found = false;
+    for (int k = 0; k < trace->per_batch.count && !found; k++)
+      found = trace->per_batch.items[k] == cut->node[i];
+    if (!found) return false;
+  }
+  return true;
+}
+
 static Node *cut_new(Cutter *c, const Cut *cut) {
   Node *node = cut->node[0];
+  if (is_per_batch(c, cut)) return add_accumulator(c, cut, COMBINE_BATCHES);
   if (is_ranking(node)) return emit_scalar(c->e, node_string(node, ATTR_NAME));
   const Node *reduced;
   double value, one;

@@ -20,13 +20,13 @@ const char *metrics_mixing_advice(const Flow *mixed) {
   switch (mixed->cause) {
   case CAUSE_SIZE:
     return "divide after the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
-           "the gradient of its own y";
+           "the gradient of its own y; per_batch(...) takes the mean over batches";
   case CAUSE_JOINED:
     return "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
-           "mean((x - mean(x)) ^ 2)";
+           "mean((x - mean(x)) ^ 2), or take the mean over batches: per_batch(...)";
   default:
     return "which examples share a batch, and in which order, is chance: use what follows from "
-           "each example by itself";
+           "each example by itself, or per_batch(...) for the mean over batches";
   }
 }
 
@@ -37,6 +37,11 @@ void metrics_note_mixing(Elaborator *e, Diagnostic *diagnostic, const Flow *mixe
                                                    : "what it depends on";
   if (mixed->by->body) diag_note(diagnostic, mixed->by->span, "%s is this scan", what);
   else report_note_tensor(e, diagnostic, what, mixed->by);
+}
+
+static bool keeps_batch(const Elaborator *e, const Node *node) {
+  Shape shape = node->type.shape;
+  return shape.rank > 0 && shape.dim[0] == e->module->run.batch;
 }
 
 /* A prediction is computed with a batch of one, where what mixes examples has lost its meaning. What
@@ -64,5 +69,8 @@ void metrics_check_predictions(Elaborator *e, Trace *eval, const Trace *eval_one
                                    result->name, metrics_mixing_text(mixed));
     metrics_note_mixing(e, d, mixed);
     if (mixed->by->op == OP_EXTERN) diag_help(d, "%s", metrics_mixing_advice(mixed));
+    else if (mixed->by->op == OP_SLICE && !keeps_batch(e, result->node))
+      diag_help(d, "a result keeps the axis of the examples; each example is given its own part, "
+                   "without that axis");
   }
 }
