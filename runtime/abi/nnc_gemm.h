@@ -16,7 +16,7 @@
  *
  * with `first` false to add to the tile's contents instead (further pieces of a cut k).  Neither operand
  * need be packed: a_row, a_k, b_k are any strides in elements; only a row of b has to be contiguous.
- * For ragged blocks take the functions from a table (NNC_TILE_TABLE; codegen_templates/contract.c). */
+ * For ragged blocks take the functions from a table (NNC_FIXED_TILES; codegen_templates/contract.c). */
 #ifndef NNC_GEMM_H
 #define NNC_GEMM_H
 
@@ -175,6 +175,42 @@ NNC_DEFINE_PLAIN_TILE(i64, int64_t)
         {NNC_TILE(name, rows_3, vectors_1), NNC_TILE(name, rows_3, vectors_2),                     \
          NNC_TILE(name, rows_3, vectors_3)},                                                       \
   }
+
+/* Such a table, of sizes that are constants. */
+#define NNC_FIXED_TILES(table, name, ...)                                                          \
+  static nnc_tile_of_##name *const table[3][3] = NNC_TILE_TABLE(name, __VA_ARGS__)
+
+/* The same of sizes that are known when it runs, out of a table of all. */
+#define NNC_FOUND_TILES(table, name, ...)                                                          \
+  nnc_tile_of_##name *table[3][3];                                                                 \
+  nnc_find_tiles_##name(table, (const int64_t[6]){__VA_ARGS__})
+#define NNC_TILES_OF_ROWS(name, rows)                                                              \
+  {                                                                                                \
+    NULL, NNC_TILE_UP_TO(name, rows, 1), NNC_TILE_UP_TO(name, rows, 2),                            \
+        NNC_TILE_UP_TO(name, rows, 3)                                                              \
+  }
+#define NNC_TILE_UP_TO(name, rows, vectors)                                                        \
+  (rows <= NNC_TILE_ROWS && vectors <= NNC_TILE_VECTORS ? nnc_tile_##name##_##rows##_##vectors     \
+                                                        : NULL)
+#define NNC_DEFINE_FIND_TILES(name)                                                                \
+  NNC_SHARED void nnc_find_tiles_##name(nnc_tile_of_##name *found[3][3], const int64_t *sizes) {   \
+    static nnc_tile_of_##name *const all[9][4] = {{NULL},                                          \
+                                                  NNC_TILES_OF_ROWS(name, 1),                      \
+                                                  NNC_TILES_OF_ROWS(name, 2),                      \
+                                                  NNC_TILES_OF_ROWS(name, 3),                      \
+                                                  NNC_TILES_OF_ROWS(name, 4),                      \
+                                                  NNC_TILES_OF_ROWS(name, 5),                      \
+                                                  NNC_TILES_OF_ROWS(name, 6),                      \
+                                                  NNC_TILES_OF_ROWS(name, 7),                      \
+                                                  NNC_TILES_OF_ROWS(name, 8)};                     \
+    for (int r = 0; r < 3; r++)                                                                    \
+      for (int v = 0; v < 3; v++) found[r][v] = all[sizes[r]][sizes[3 + v]];                       \
+  }
+
+NNC_DEFINE_FIND_TILES(f32)
+NNC_DEFINE_FIND_TILES(f64)
+NNC_DEFINE_FIND_TILES(i32)
+NNC_DEFINE_FIND_TILES(i64)
 
 NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;

@@ -30,6 +30,32 @@ done
 "$nnc" models/mnist_cnn.net -o "$work/units" --no-cache -v 2> "$work/log"
 at_least "units of mnist_cnn" "$(compilers "$work/log")" 3
 
+# ---- kernels that differ in numbers alone are one function; with -g they are not: the same weights ----
+functions() { grep -c '^NNC_KERNEL' "$1"; }
+for float in f32 f64; do
+  "$nnc" tests/compile/shared.net --float=$float --emit=c -o "$work/shared.c"
+  "$nnc" tests/compile/shared.net --float=$float --emit=c -g -o "$work/apart.c"
+  at_most "$float: functions of kernels" "$(functions "$work/shared.c")" $(($(functions "$work/apart.c") * 4 / 5))
+  check_status "$float: their comments name the parameters" 0 'What differs between these: N' cat "$work/shared.c"
+  check_status "$float: not where none is shared" 1 '' grep 'What differs' "$work/apart.c"
+  for cc in gcc clang; do
+    command -v $cc >/dev/null || continue
+    check "$cc -Wall -Wextra on shared.net in $float" $cc -std=gnu11 -Wall -Wextra -Werror -march=native \
+      -I"$build/include/nnc" -fsyntax-only "$work/shared.c"
+  done
+  check "shared.net in $float" "$nnc" tests/compile/shared.net --float=$float -o "$work/shared"
+  check "shared.net in $float, -g" "$nnc" tests/compile/shared.net --float=$float -g -o "$work/apart"
+  one=$(weights "$work/apart") several=$(weights "$work/shared")
+  if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$float: shared functions give other weights: $one, $several"; fi
+done
+rows() { "$1" profile --steps 2 --all --json | python3 -c '
+import json, sys
+keys = ["entry", "step", "name", "class", "operator", "stores", "tasks", "line"]
+for row in json.load(sys.stdin)["instances"]: print(*(row.get(key) for key in keys))' | sort; }
+rows "$work/apart" > "$work/rows.apart"; rows "$work/shared" > "$work/rows.shared"
+at_least "rows of the profile" "$(wc -l < "$work/rows.shared")" 30
+check "the profile names every layer all the same" cmp "$work/rows.apart" "$work/rows.shared"
+
 # ---- what is in the cache is the same bytes ----
 cached() { "$nnc" models/iris.net -v --cache-dir="$work/cache" -o "$work/$1" "${@:2}" > "$work/log" 2>&1; }
 cached first; at_least "first time compiles" "$(compilers "$work/log")" 1

@@ -375,10 +375,7 @@ static void add_vectors(TemplateHoles *holes, const ContractWriter *writer) {
   template_add(holes, "P", writer->packed);
   template_add(holes, "OF", "");
   template_add(holes, "TILES",
-               arena_printf(writer->arena,
-                            "static nnc_tile_of_%s *const tiles[3][3] =\n"
-                            "    NNC_TILE_TABLE(%s, ",
-                            writer->packed, writer->packed));
+               arena_printf(writer->arena, "NNC_FIXED_TILES(tiles, %s, ", writer->packed));
   template_add(holes, "MULTIPLY", "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");
   template_add(holes, "TILES_END", "");
   template_add(holes, "A_GROUP", "KB * MR + 16");

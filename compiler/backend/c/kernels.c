@@ -65,6 +65,7 @@ static const char *const words[] = {
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
     .words = words,
+    .shares_functions = true,
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
     .write_launch = write_launch,
@@ -93,6 +94,9 @@ static const char *parameters_in(Arena *arena, const KernelFunction *function, c
   if (kernel->keeps_weights && !body)
     text = arena_printf(arena, "%s, %s *restrict kept", text,
                         c_storage_type(kernel->operands[1].dtype));
+  for (int i = 0; i < function->number_count && !body; i++)
+    text = arena_printf(arena, "%s, const %s %s", text, function->number_types[i],
+                        function->number_names[i]);
   return text;
 }
 

@@ -1,6 +1,7 @@
 /* A Program as C: see emit.h. It is written in parts, which are joined to one file or to units. */
 #include "backend/common/emitter.h"
 #include "backend/common/externs.h"
+#include "backend/common/share.h"
 #include "backend/common/units.h"
 
 #include <stdlib.h>
@@ -124,6 +125,11 @@ typedef struct Use {
 
 typedef VEC(Use) UseList;
 
+/* Whether launches of the kernel call the function of kernel `number`. */
+static bool calls_function(const Emitter *emitter, int kernel, int number) {
+  return function_launched(&emitter->functions[kernel])->number == number;
+}
+
 static UseList kernel_uses(const Emitter *emitter, int kernel) {
   UseList uses = {0};
   for (int e = 0; e < ENTRY_COUNT; e++) {
@@ -131,7 +137,8 @@ static UseList kernel_uses(const Emitter *emitter, int kernel) {
     for (int i = 0; i < entry->steps.count; i++) {
       const Step *step = &entry->steps.items[i];
       Use use = {entry_name((EntryKind)e), step};
-      if (step->kind == STEP_LAUNCH && step->kernel == kernel) vec_push(emitter->arena, &uses, use);
+      if (step->kind == STEP_LAUNCH && calls_function(emitter, step->kernel, kernel))
+        vec_push(emitter->arena, &uses, use);
     }
   }
   return uses;
@@ -161,13 +168,13 @@ static void name_scalars(Emitter *emitter, int number, const UseList *uses) {
 
 /* ---- kernels ---- */
 
-static void emit_kernel(Emitter *emitter, int number) {
+/* Before the function: what it computes, and for whom. */
+static void emit_comment(Emitter *emitter, int number, Text *function_text) {
   enum { MOST_USES = 12 };
-  Code *code = &emitter->code;
-  KernelFunction *function = &emitter->functions[number];
+  Text before = {0}, comment = {0};
+  Code code = {.arena = emitter->arena, .out = &before};
+  const KernelFunction *function = &emitter->functions[number];
   UseList uses = kernel_uses(emitter, number);
-  name_scalars(emitter, number, &uses);
-  Text comment = {0};
   if (function->kernel->comment) text_add(&comment, function->kernel->comment);
   text_printf(&comment, "%sUsed by", comment.length ? "\n" : "");
   for (int i = 0; i < uses.count && i < MOST_USES; i++)
@@ -176,10 +183,21 @@ static void emit_kernel(Emitter *emitter, int number) {
   if (uses.count > MOST_USES) text_printf(&comment, " and %d more", uses.count - MOST_USES);
   if (uses.count == 0) text_add(&comment, " nothing");
   text_add(&comment, ".");
-  code_blank(code);
-  code_comment(code, "%s", comment.data);
+  for (int i = 0; i < function->number_count; i++)
+    text_printf(&comment, "%s %s",
+                i ? "," : " What differs between these:", function->number_names[i]);
+  if (function->number_count > 0) text_add(&comment, ".");
+  code_blank(&code);
+  code_comment(&code, "%s", comment.data);
+  text_insert(function_text, 0, before.data);
   text_free(&comment);
-  emitter->program->target->back_end->write_kernel(code, function);
+  text_free(&before);
+}
+
+static void emit_kernel(Emitter *emitter, int number) {
+  UseList uses = kernel_uses(emitter, number);
+  name_scalars(emitter, number, &uses);
+  emitter->program->target->back_end->write_kernel(&emitter->code, &emitter->functions[number]);
 }
 
 /* Kernels that nothing launches by themselves are only in the merged ones. */
@@ -195,6 +213,10 @@ static void emit_kernels(Emitter *emitter, SourceParts *parts, int count) {
     emit_kernel(emitter, i);
     text_free(&unused);
   }
+  if (emitter->program->target->back_end->shares_functions && !emitter->options->debug)
+    share_functions(emitter->arena, emitter->functions, parts->kernels, count);
+  for (int i = 0; i < count; i++)
+    if (parts->kernels[i].text.length > 0) emit_comment(emitter, i, &parts->kernels[i].text);
   for (int i = 0; merges && i < merges->kernels.count; i++) {
     MergedKernel *merged = &merges->kernels.items[i];
     KernelPart *part = &parts->kernels[count + i];
@@ -269,7 +291,8 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
       has_own_kernel(emitter->program) ? &parts->kernels[parts->kernel_count - 1] : NULL;
   code->out = &parts->declarations;
   code_blank(code);
-  for (int i = 0; i < count; i++) back_end->write_declaration(code, &emitter->functions[i]);
+  for (int i = 0; i < count; i++)
+    if (!emitter->functions[i].shared) back_end->write_declaration(code, &emitter->functions[i]);
   code->out = &parts->calls;
   emitter_entries(emitter);
   emitter_host(emitter);

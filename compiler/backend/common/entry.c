@@ -99,9 +99,10 @@ static KernelCall make_call(const Emitter *emitter, const Step *step, bool fills
   const KernelFunction *function = &emitter->functions[step->kernel];
   const KernelOperand *operands = function->kernel->operands;
   Arena *arena = emitter->arena;
-  KernelCall call = {function, step->loop >= 0 && !fills ? "&solo" : "worker", 0,
+  KernelCall call = {function_launched(function), step->loop >= 0 && !fills ? "&solo" : "worker", 0,
                      ARENA_ARRAY(arena, const char *,
-                                 step->operand_count + step->scalar_count + step->key_count + 2)};
+                                 step->operand_count + step->scalar_count + step->key_count +
+                                     function->number_count + 2)};
   for (int i = 0; i < step->operand_count; i++)
     call.arguments[call.count++] =
         arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
@@ -118,6 +119,8 @@ static KernelCall make_call(const Emitter *emitter, const Step *step, bool fills
         arena_printf(arena, "(%s *)(arena + %s)",
                      c_storage_type(emitter->program->buffers.items[step->kept].type.dtype),
                      emitter->memory[step->kept]);
+  for (int i = 0; i < function->number_count; i++)
+    call.arguments[call.count++] = function->numbers[i];
   return call;
 }
 

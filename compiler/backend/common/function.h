@@ -13,11 +13,21 @@ typedef struct KernelFunction {
   const char *name;
   const char **operands, **scalars, **keys;
   int64_t *alignments; /* by operand: of its address at all launches, in bytes */
-  int number;          /* of the kernel in its program */
-  int unit;            /* of those that hold kernels, where they are a unit's of their own */
+  /* Of one that serves several kernels (share.h): the parameters after all others, and what this
+   * kernel's launches hand over. `shared`: whose function is launched; NULL: its own. */
+  const struct KernelFunction *shared;
+  int number_count;
+  const char **number_types, **number_names, **numbers;
+  int number; /* of the kernel in its program */
+  int unit;   /* of those that hold kernels, where they are a unit's of their own */
   int temporaries;
   const struct CompileOptions *options;
 } KernelFunction;
+
+/* The one whose function launches of this kernel call. */
+static inline const KernelFunction *function_launched(const KernelFunction *function) {
+  return function->shared ? function->shared : function;
+}
 
 /* What the names stand for in the function, outside of a stage's own axes. */
 ExprScope function_scope(Arena *arena, KernelFunction *function);
@@ -63,6 +73,7 @@ typedef struct BackEnd {
    * it (extern). It is after these, so that its macros do not change them. */
   void (*write_extern)(Code *code, const struct DeviceFile *file, int number,
                        const struct CompileOptions *options);
+  bool shares_functions; /* kernels whose functions differ in numbers alone have one (share.h) */
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
    * for the unit of the entries; the statement that launches it. */
   void (*write_kernel)(Code *code, KernelFunction *function);

@@ -156,7 +156,8 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
   Arena *arena = emitter->arena;
   bool trains = entry->entry == ENTRY_TRAIN || entry->entry == ENTRY_ACCUMULATE;
   bool is_told = trains && step->kind != STEP_BARRIER;
-  const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
+  const char *kernel =
+      step->kind == STEP_LAUNCH ? function_launched(&emitter->functions[step->kernel])->name : "";
   double flops, bytes;
   step_costs(emitter, entry, step, &flops, &bytes);
   code_line(&emitter->code, "{%s, %s, %s, %s,", code_string(arena, step->class_name),

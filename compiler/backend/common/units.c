@@ -22,6 +22,7 @@ static const char device_else[] = "\n#else /* what runs on the host, in C */\n";
 static const char levels_end[] = "\n#endif\n";
 
 static void add_level_name(Text *text, const KernelPart *part) {
+  if (part->text.length == 0) return; /* another's function serves it */
   text_printf(text, "#define %s NNC_OF_LEVEL(%s)\n", part->name, part->name);
 }
 
@@ -194,7 +195,11 @@ static Lines find_lines(const SourceParts *parts) {
   const BackEnd *back_end = parts->target->back_end;
   Lines lines = {.common = 1 + count_lines(&parts->header) + count_lines(&parts->contents)};
   int common = count_lines(&parts->includes) + count_lines(&parts->memory), kernels = 0, files = 0;
-  for (int i = 0; i < parts->kernel_count; i++) kernels += count_lines(&parts->kernels[i].text);
+  int names = 0;
+  for (int i = 0; i < parts->kernel_count; i++) {
+    kernels += count_lines(&parts->kernels[i].text);
+    names += parts->kernels[i].text.length > 0;
+  }
   for (int i = 0; i < parts->file_count; i++) files += count_lines(&parts->files[i]);
   if (back_end->guard != NULL) {
     lines.kernels = lines.common + 3;
@@ -202,7 +207,7 @@ static Lines find_lines(const SourceParts *parts) {
     lines.calls = lines.common + common + count_lines(&parts->declarations);
     return lines;
   }
-  lines.kernels = lines.common + common + (parts->has_levels ? 2 + parts->kernel_count : 0);
+  lines.kernels = lines.common + common + (parts->has_levels ? 2 + names : 0);
   lines.calls = lines.kernels + kernels;
   return lines;
 }
@@ -259,7 +264,7 @@ void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const ch
     const KernelPart *part = &parts->kernels[i];
     if (i == 0 || part->unit != parts->kernels[i - 1].unit) unit = next_kernels(&cutter);
     if (unit->is_of_level) add_level_name(&unit->text, part);
-    add_part(&cutter, unit, &part->text, line);
+    if (part->text.length > 0) add_part(&cutter, unit, &part->text, line);
     line += count_lines(&part->text);
     unit->weight += kernel_weight(parts->target, part);
     bool is_last = i + 1 == parts->kernel_count || parts->kernels[i + 1].unit != part->unit;
