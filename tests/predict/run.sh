@@ -244,6 +244,20 @@ for k, p in enumerate((1 / whole, math.e / whole, math.e ** 2 / whole, 0.0)):
 assert d["drawn"] != d["again"] and N == 20000
 END
 
+# ---- extremes of bytes and truths ----
+cat >bytes.net <<'END'
+const batch = 4
+data predict { p = csv("bytes.csv", header = false) }
+input p : u8[batch, 3]
+predict { m = max(p, axis = -1), a = argmax(p), n = min(p, axis = 1, keep = true), z = argmin(p), t = argmax(p > 100), f = argmin(p > 100) }
+END
+printf '%s\n' 1,255,3 200,100,150 0,0,0 7,7,9 >bytes.csv
+check "bytes compile" "$nnc" bytes.net -o bytes
+same "extremes of bytes" "$(./bytes predict)" '{"m":255,"a":1,"n":[1],"z":0,"t":1,"f":0}
+{"m":200,"a":0,"n":[100],"z":1,"t":0,"f":1}
+{"m":0,"a":0,"n":[0],"z":0,"t":0,"f":0}
+{"m":9,"a":2,"n":[7],"z":0,"t":0,"f":0}'
+
 # ---- arrays and pictures ----
 mkdir files
 check_status "results as files" 0 'predictions as files: good' python3 "$here/files.py" "$build" "$work/files"

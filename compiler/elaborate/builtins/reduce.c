@@ -37,16 +37,23 @@ static bool check_some(Elaborator *e, const Bound *bound, Op op, const Node *x, 
   return diag_help(d, "of nothing, sum is 0, prod 1, any false and all true");
 }
 
+/* Truths are counted and compared as numbers, bytes compared as wider ones. */
 static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {
   Node *x = builtins_tensor(e, bound, 0);
   if (!x) return NULL;
   DType dtype = x->type.dtype;
-  if (dtype == DTYPE_BOOL && op != OP_ARGMAX && op != OP_ARGMIN)
-    return emit_cast(e, x, op == OP_REDUCE_MEAN ? DTYPE_F32 : DTYPE_I32);
-  bool fits = dtype != DTYPE_U8 || op == OP_ARGMAX || op == OP_ARGMIN || op == OP_REDUCE_MAX ||
-              op == OP_REDUCE_MIN;
-  if (op == OP_REDUCE_MEAN) fits = dtype_is_float(dtype);
+  bool compares = op == OP_ARGMAX || op == OP_ARGMIN || op == OP_REDUCE_MAX || op == OP_REDUCE_MIN;
+  if (dtype == DTYPE_BOOL) return emit_cast(e, x, op == OP_REDUCE_MEAN ? DTYPE_F32 : DTYPE_I32);
+  if (dtype == DTYPE_U8 && compares) return emit_cast(e, x, DTYPE_I32);
+  bool fits = op == OP_REDUCE_MEAN ? dtype_is_float(dtype) : dtype != DTYPE_U8;
   return fits ? x : builtins_refuse_type(e, bound, 0, x);
+}
+
+/* The greatest byte is a byte. */
+static Node *narrow_again(Elaborator *e, const Bound *bound, Node *reduced) {
+  const Value *operand = &bound->values[0];
+  bool is_byte = value_is_tensor(*operand) && operand->tensor.node->type.dtype == DTYPE_U8;
+  return reduced && is_byte ? emit_cast(e, reduced, DTYPE_U8) : reduced;
 }
 
 static Value reduce_by(Elaborator *e, const Bound *bound, Op op) {
@@ -56,7 +63,7 @@ static Value reduce_by(Elaborator *e, const Bound *bound, Op op) {
   if (!x || !convert_axes(e, bound->values[1], bound->spans[1], x->type.shape.rank, &count, axes) ||
       !check_some(e, bound, op, x, count, axes))
     return value_error();
-  Node *reduced = emit_reduce(e, op, x, count, axes);
+  Node *reduced = narrow_again(e, bound, emit_reduce(e, op, x, count, axes));
   return value_tensor(e,
                       keep_axes(e, reduced, x->type.shape, count, axes, bound->values[2].boolean));
 }
