@@ -288,7 +288,7 @@ static bool trace_all(Elaborator *e) {
   e->module->entries[ENTRY_EVAL_ONE] = eval_one->region.graph;
   metrics_check_predictions(e, eval, eval_one);
   if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
-  if (train->train) data_check_units_read(e);
+  if (train->train) data_check_learnt(e);
   if (train->train) builtins_add_ranked(eval, eval_one);
   if (train->train) builtins_add_classified(e, eval, eval_one);
   builtins_check_ranked(e);

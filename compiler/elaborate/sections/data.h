@@ -65,7 +65,8 @@ int data_gives(const char *source);
 int data_acts_on(const char *stage);
 /* Whether the stage acts on what the line's source gives. */
 bool data_check_stage(Elaborator *e, const DataPipeline *pipeline, const DataCall *stage);
-/* A stage that learns: does it name the field; does it name none? */
+/* Whether the stage learns of fields; of one that does: does it name the field; does it name none? */
+bool data_learns(const DataCall *stage);
 bool data_call_names_field(const DataCall *call, const char *field);
 bool data_call_is_nameless(const DataCall *call);
 /* The line of the set that has the field; NULL. */
@@ -85,10 +86,12 @@ void data_check_overlap(Elaborator *e);
 /* Names the fields of each `standardize` that names none, once the train block is evaluated
  * (data_features.c). */
 void data_name_features(Elaborator *e);
-/* What `unstandardize` wants of `data train`: a stage `standardize` that names the field; then, when all entries are
- * there, that training reads it (data_units.c). */
+/* What `unstandardize` wants of `data train`: a stage `standardize` that names the field (data_units.c). */
 void data_check_units(Elaborator *e);
-void data_check_units_read(Elaborator *e);
+/* The field whose scores a variable of the kind VARIABLE_FITTED gives back. */
+const char *data_field_of_scores(Elaborator *e, const Variable *scores);
+/* When all entries are there: that training reads the fields of which stages must learn (data_learnt.c). */
+void data_check_learnt(Elaborator *e);
 /* The rows of a window in an example of the field; 0: a row is an example. */
 int64_t data_window_rows(const DataPipeline *pipeline, int field);
 /* The shape that the line's source gives for the input: without the axis of classes that `one_hot` makes

@@ -63,7 +63,7 @@ bool data_check_stage(Elaborator *e, const DataPipeline *pipeline, const DataCal
 
 /* ---- stages that learn ---------------------------------------------------------------------- */
 
-static bool learns(const DataCall *stage) {
+bool data_learns(const DataCall *stage) {
   return (data_acts_on(stage->function) & (GIVES_NUMBERS | GIVES_TEXT)) != 0;
 }
 
@@ -77,7 +77,7 @@ bool data_call_names_field(const DataCall *call, const char *field) {
 bool data_call_is_nameless(const DataCall *call) {
   for (int i = 0; i < call->argument_count; i++)
     if (call->arguments[i].value.kind == DATA_NAME) return false;
-  return learns(call);
+  return data_learns(call);
 }
 
 const DataPipeline *data_find_pipeline(const DataSet *set, const char *field) {
@@ -112,7 +112,7 @@ static void check_order(Elaborator *e, const DataPipeline *pipeline, int index, 
   const DataCall *call = &pipeline->calls[index];
   for (int c = 1; c < pipeline->call_count; c++) {
     const DataCall *other = &pipeline->calls[c];
-    if (c == index || !learns(other) || !data_call_names_field(other, field)) continue;
+    if (c == index || !data_learns(other) || !data_call_names_field(other, field)) continue;
     bool is_same = !strcmp(other->function, call->function);
     bool is_text = data_acts_on(other->function) == GIVES_TEXT;
     if (is_same && c < index) {
@@ -154,7 +154,7 @@ static void check_on_disk(Elaborator *e, const DataSet *train, const DataPipelin
     const DataPipeline *trained = data_find_pipeline(train, pipeline->fields[f]);
     for (int c = 1; trained && c < trained->call_count; c++) {
       const DataCall *call = &trained->calls[c];
-      if (!learns(call) || !data_call_names_field(call, pipeline->fields[f])) continue;
+      if (!data_learns(call) || !data_call_names_field(call, pipeline->fields[f])) continue;
       Diagnostic *d = report_error(e, disk->span,
                                    "%s(%s) changes all rows, which 'on_disk' leaves in their file",
                                    call->function, pipeline->fields[f]);
@@ -174,7 +174,7 @@ static void check_applied(Elaborator *e, const DataSet *train, const DataPipelin
   for (int c = 1; trained && c < trained->call_count; c++) {
     const DataCall *call = &trained->calls[c];
     int kind = data_acts_on(call->function);
-    if (!learns(call) || (gives & kind) || !data_call_names_field(call, field)) continue;
+    if (!data_learns(call) || (gives & kind) || !data_call_names_field(call, field)) continue;
     Diagnostic *d = report_error(
         e, pipeline->calls[0].span, "%s(%s) of 'data train' acts on %s, which '%s' does not give",
         call->function, field, data_kind_text(kind), pipeline->calls[0].function);
@@ -215,7 +215,7 @@ static void check_stages(Elaborator *e, const DataSet *train, const DataSet *set
     if (pipeline->call_count == 0) continue;
     bool is_first = !data_follows_part(set, i); /* all sources of a line have its stages */
     for (int c = 1; c < pipeline->call_count && is_first; c++)
-      for (int f = 0; f < pipeline->field_count && learns(&pipeline->calls[c]); f++) {
+      for (int f = 0; f < pipeline->field_count && data_learns(&pipeline->calls[c]); f++) {
         if (!data_call_names_field(&pipeline->calls[c], pipeline->fields[f])) continue;
         check_learning(e, pipeline, c, pipeline->fields[f]);
         if (set != train) data_check_repeated(e, train, &pipeline->calls[c], pipeline->fields[f]);

@@ -1,5 +1,4 @@
-/* What `unstandardize` wants of `data train`: that it standardizes the field, and that training reads it, since stages
- * learn from fields that are read. */
+/* What `unstandardize` wants of `data train`: that it standardizes the field. That training reads it: data_learnt.c. */
 #include <string.h>
 #include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
@@ -7,7 +6,7 @@
 #include "support/names.h"
 
 /* "price:standardize" is of the field price. */
-static const char *field_of(Elaborator *e, const Variable *scores) {
+const char *data_field_of_scores(Elaborator *e, const Variable *scores) {
   size_t length = strcspn(scores->path, ":");
   return name_intern(arena_strndup(e->arena, scores->path, length));
 }
@@ -21,7 +20,7 @@ static bool is_standardized(const DataPipeline *pipeline, const char *field) {
 }
 
 static void check_stage(Elaborator *e, const DataSet *train, const Variable *scores) {
-  const char *field = field_of(e, scores);
+  const char *field = data_field_of_scores(e, scores);
   const DataPipeline *pipeline = train ? data_find_pipeline(train, field) : NULL;
   bool was_told = pipeline ? pipeline->is_wrong : train || e->trace->train;
   if (was_told || (pipeline && is_standardized(pipeline, field))) return;
@@ -39,27 +38,4 @@ void data_check_units(Elaborator *e) {
   for (int i = 0; i < e->module->variables.count; i++)
     if (e->module->variables.items[i].kind == VARIABLE_FITTED)
       check_stage(e, train, &e->module->variables.items[i]);
-}
-
-static bool is_read(const Graph *graph, const bool *live, const char *field) {
-  for (int i = 0; i < graph->nodes.count; i++) {
-    const Node *node = graph->nodes.items[i];
-    if (node->op == OP_INPUT && live[node->id] && node_string(node, ATTR_NAME) == field)
-      return true;
-  }
-  return false;
-}
-
-void data_check_units_read(Elaborator *e) {
-  const Graph *graph = e->module->entries[ENTRY_TRAIN];
-  const bool *live = graph_live_nodes(e->arena, graph);
-  for (int i = 0; i < e->module->variables.count; i++) {
-    const Variable *scores = &e->module->variables.items[i];
-    if (scores->kind != VARIABLE_FITTED || is_read(graph, live, field_of(e, scores))) continue;
-    Diagnostic *d = report_error(e, scores->span,
-                                 "'unstandardize' knows no units of '%s': neither the loss nor a "
-                                 "metric reads it, so training does not load it",
-                                 field_of(e, scores));
-    diag_help(d, "the field whose units are meant is what the prediction is compared with");
-  }
 }
