@@ -63,3 +63,12 @@ void nnc_block_free(nnc_block *block) {
 }
 
 int nnc_memory_file(void) { return memfd_create("piece", MFD_CLOEXEC); }
+
+int64_t nnc_memory_resident(void) {
+  FILE *file = fopen("/proc/self/statm", "re");
+  long long total, resident = -1;
+  if (!file) return -1;
+  if (fscanf(file, "%lld %lld", &total, &resident) != 2) resident = -1;
+  fclose(file);
+  return resident < 0 ? -1 : resident * sysconf(_SC_PAGESIZE);
+}

@@ -21,6 +21,9 @@ void nnc_block_free(nnc_block *block);
 const char *nnc_format_bytes(char *buffer, double bytes);
 enum { NNC_FORMAT_BYTES = 24 };
 
+/* Bytes of this process that are in memory now; -1: the system does not tell. */
+int64_t nnc_memory_resident(void);
+
 /* A file in memory, without a name, to be written and read; -1, with errno. */
 int nnc_memory_file(void);
 

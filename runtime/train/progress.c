@@ -9,6 +9,7 @@
 #include "core/tally.h"
 #include "os/assert.h"
 #include "os/clock.h"
+#include "os/memory.h"
 #include "os/message.h"
 
 static const double live_interval = 0.1, plain_interval = 5;
@@ -82,10 +83,16 @@ static size_t append_left(char line[NNC_PROGRESS_LINE], size_t at, double second
   return append(line, at, "  %ld:%02ld:%02ld left", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+static size_t append_memory(char line[NNC_PROGRESS_LINE], size_t at) {
+  char text[NNC_FORMAT_BYTES];
+  int64_t bytes = nnc_memory_resident();
+  return bytes < 0 ? at : append(line, at, "  %s", nnc_format_bytes(text, (double)bytes));
+}
+
 /* With the first `count` metrics. */
 static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
                       const nnc_progress_place *place, const nnc_progress *progress,
-                      const double *metrics, int count) {
+                      const double *metrics, int count, bool has_memory) {
   size_t at = 0;
   if (place->epochs > 0)
     at = append(line, at, "epoch %lld/%lld  ", (long long)place->epoch, (long long)place->epochs);
@@ -94,19 +101,21 @@ static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
   double rate = progress->rate;
   at = append(line, at, "  %.0f examples/s", rate * (double)place->examples_per_step);
   if (progress->loader) at = append(line, at, "  data %.0f%%", progress->data_wait * 100);
+  if (has_memory) at = append_memory(line, at);
   double left = rate > 0 ? (double)(place->steps - place->step) / rate : -1;
   if (left >= 0) append_left(line, at, left);
 }
 
-/* Metrics that do not fit beside the time left are not shown: a longer line would scroll. */
+/* What does not fit beside the time left is not shown, memory first, then metrics: a longer line would scroll. */
 void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
                        const nnc_progress_place *place, const double *metrics) {
   char line[NNC_PROGRESS_LINE];
   update_rate(progress, place->step);
   int count = model->metric_count;
   int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
-  do make_line(line, model, place, progress, metrics, count);
-  while (nnc_progress_width(line) >= columns && count-- > 0);
+  make_line(line, model, place, progress, metrics, count, true);
+  for (; nnc_progress_width(line) >= columns && count >= 0; count--)
+    make_line(line, model, place, progress, metrics, count, false);
   nnc_progress_show(line);
   progress->shown = nnc_seconds_now();
 }

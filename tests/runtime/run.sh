@@ -529,7 +529,7 @@ END
 # Under a terminal of 60 columns a line that is rewritten in place takes one row, and tells the time left.
 test_columns() {
   python3 - <<'END' >columns 2>&1
-import fcntl, os, pty, struct, sys, termios
+import fcntl, os, pty, re, struct, sys, termios
 for columns in (60, 40, 200):
     pid, fd = pty.fork()
     if pid == 0:
@@ -549,6 +549,7 @@ for columns in (60, 40, 200):
         if len(line) > columns - 1: print(columns, "columns:", line)
         if columns >= 60 and b"left" not in line: print(columns, "no time left:", line)
         if columns == 200 and b"worst" not in line: print(columns, "a metric is missing:", line)
+        if columns == 200 and not re.search(rb"  [0-9.]+ [kM]B  ", line): print(columns, "memory is missing:", line)
 END
   check "lines fit: $(cat columns)" test ! -s columns
 }
