@@ -15,9 +15,10 @@ complain() { echo "FAIL $*"; failed=$((failed + 1)); }
 check() { local what=$1; shift; if "$@" >"$work/log" 2>&1; then pass; else complain "$what"; head -5 "$work/log"; fi; }
 
 cd "$work"
-for model in iris mnist mnist_cnn lenet housing; do
-  for level in 0 2; do
-    cp "$root/models/$model.net" .
+for program in models/{iris,mnist,mnist_cnn,lenet,housing} tests/unit/networks/far_epilogue; do
+  for level in 0 1 2; do
+    model=${program##*/}
+    cp "$root/$program.net" .
     if ! "$nnc" "$model.net" "-O$level" --emit=c -o "$model.c" 2>log; then complain "$model -O$level"; continue; fi
     for cc in clang gcc; do
       command -v $cc >/dev/null || continue

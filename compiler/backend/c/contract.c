@@ -30,8 +30,8 @@ static int smooth_accesses(const ContractWriter *writer, int axis) {
 }
 
 /* Declares the kernel's axes from `first` to `end`, those of a group, from the flat number. */
-static void declare_axes(const ContractWriter *writer, Code *code, int first, int end,
-                         const char *flat) {
+static void declare_axes(const ContractWriter *writer, Code *code, const ExprScope *scope,
+                         int first, int end, const char *flat) {
   int64_t below = 1;
   for (int i = end - 1; i >= first; i--) {
     int64_t extent = writer->kernel->extent[i];
@@ -39,7 +39,8 @@ static void declare_axes(const ContractWriter *writer, Code *code, int first, in
     if (below > 1) text = arena_printf(code->arena, "(%s) / %lld", text, (long long)below);
     else if (i > first) text = arena_printf(code->arena, "(%s)", text);
     if (i > first) text = arena_printf(code->arena, "%s %% %lld", text, (long long)extent);
-    function_declare_axis(code, writer->function, i, text);
+    if (!scope->asks || expression_asks_for_axis(scope, 0, i))
+      function_declare_axis(code, writer->function, i, text);
     below *= extent;
   }
 }
@@ -57,7 +58,7 @@ static void open_tile_loop(const TileLoop *loop, bool is_row) {
   bool is_m = is_row != writer->grid.swap;
   code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name,
             is_row ? "rows" : "cols", name);
-  declare_axes(writer, loop->code, is_m ? writer->m_axis : writer->n_axis,
+  declare_axes(writer, loop->code, loop->scope, is_m ? writer->m_axis : writer->n_axis,
                is_m ? writer->n_axis : writer->kernel->axis_count, is_row ? "m + r" : "n + c");
   if (is_row) window_write_guard(writer, loop->code);
 }
@@ -78,7 +79,7 @@ static const char *epilogue_text(ContractWriter *writer) {
   ExprScope scope = function_scope(writer->arena, writer->function);
   scope.result = "tile[r * tile_row + c]";
   scope.result_dtype = writer->sum;
-  declare_axes(writer, &code, 0, writer->m_axis, "batch");
+  declare_axes(writer, &code, &scope, 0, writer->m_axis, "batch");
   TileLoop loop = {writer, &code, &scope};
   open_tile_loop(&loop, !writer->rows_inner);
   expression_write_loop(&code, &scope, 0,

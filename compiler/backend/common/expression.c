@@ -83,15 +83,19 @@ static bool index_uses_axis(const Index *index, int axis) {
   return index_uses_axis(index->left, axis) || index_uses_axis(index->right, axis);
 }
 
+static bool element_uses_axis(const Expr *expr, int axis) {
+  if (index_uses_axis(expr->index, axis)) return true;
+  for (int k = 0; k < expr->guard_count; k++)
+    if (index_uses_axis(expr->guards[k].index, axis)) return true;
+  return false;
+}
+
 bool expression_uses_axis(Arena *arena, const Kernel *kernel, int axis) {
   for (int number = 0; number < kernel_stage_count(kernel); number++) {
     Stage stage = kernel_stage(kernel, number);
     ExprList list = kernel_expressions(arena, kernel, number);
-    for (int i = 0; i < list.count; i++) {
-      if (index_uses_axis(list.items[i]->index, axis)) return true;
-      for (int k = 0; k < list.items[i]->guard_count; k++)
-        if (index_uses_axis(list.items[i]->guards[k].index, axis)) return true;
-    }
+    for (int i = 0; i < list.count; i++)
+      if (element_uses_axis(list.items[i], axis)) return true;
     for (int i = 0; i < stage.store_count; i++)
       if (index_uses_axis(stage.stores[i].index, axis)) return true;
   }
@@ -484,6 +488,18 @@ static bool asks_as_before(const ExprScope *scope, const ExprList *list, int at)
   return false;
 }
 
+bool expression_asks_for_axis(const ExprScope *scope, int number, int axis) {
+  ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
+  bool *is_asked = ARENA_ARRAY(scope->arena, bool, list.count + 1);
+  for (int i = list.count - 1; i >= 0; i--) { /* operands stand before what is made of them */
+    const Expr *expr = list.items[i];
+    if (is_asked[i] && element_uses_axis(expr, axis)) return true;
+    for (int k = 0; (is_asked[i] || has_near_form(scope, expr)) && k < expr->arg_count; k++)
+      is_asked[position(&list, expr->args[k])] = true;
+  }
+  return false;
+}
+
 static void write_questions(Code *code, const ExprScope *scope, int number) {
   Rendering r = rendering_create(code, scope, number);
   for (int i = 0; i < r.list.count; i++)
@@ -510,7 +526,9 @@ void expression_write_loop(Code *code, ExprScope *scope, int number, const LoopP
   bool has_near = expression_has_near(scope, number);
   if (has_near) {
     code_line(code, "int far = 0;");
+    scope->asks = true;
     parts->open(parts->context);
+    scope->asks = false;
     write_questions(code, scope, number);
     close_loop(code, parts);
     code_open(code, "if (!far)");

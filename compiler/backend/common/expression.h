@@ -29,6 +29,7 @@ typedef struct ExprScope {
   int *temporaries; /* numbers used so far in this function: t0, t1, ... */
   VEC(Hoisted) hoisted;
   bool near; /* no argument is far: operators with a quick form for such are written in it */
+  bool asks; /* the loop that is opened only asks whether any argument is far */
 } ExprScope;
 
 const char *expression_index(const ExprScope *scope, const Index *index);
@@ -42,6 +43,9 @@ const char *expression_group_offset(Arena *arena, const AxisGroup *group, int sl
 
 /* Whether an access of any stage or of the epilogue depends on the axis of the domain. */
 bool expression_uses_axis(Arena *arena, const Kernel *kernel, int axis);
+
+/* The same of the arguments of stage `number` that may be far. */
+bool expression_asks_for_axis(const ExprScope *scope, int number, int axis);
 
 /* Writes, before the loops over a stage's own axes, what is expensive and the same in all of them. */
 void expression_hoist(Code *code, ExprScope *scope, int stage);
