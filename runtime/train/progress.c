@@ -89,19 +89,24 @@ static size_t append_memory(char line[NNC_PROGRESS_LINE], size_t at) {
   return bytes < 0 ? at : append(line, at, "  %s", nnc_format_bytes(text, (double)bytes));
 }
 
-/* With the first `count` metrics. */
+/* What a line has room for. */
+typedef struct Room {
+  int metrics; /* the first ones */
+  bool memory;
+} Room;
+
 static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
                       const nnc_progress_place *place, const nnc_progress *progress,
-                      const double *metrics, int count, bool has_memory) {
+                      const double *metrics, Room room) {
   size_t at = 0;
   if (place->epochs > 0)
     at = append(line, at, "epoch %lld/%lld  ", (long long)place->epoch, (long long)place->epochs);
   at = append(line, at, "step %lld/%lld", (long long)place->step, (long long)place->steps);
-  at = append_metrics(line, at, model, count, "", metrics);
+  at = append_metrics(line, at, model, room.metrics, "", metrics);
   double rate = progress->rate;
   at = append(line, at, "  %.0f examples/s", rate * (double)place->examples_per_step);
   if (progress->loader) at = append(line, at, "  data %.0f%%", progress->data_wait * 100);
-  if (has_memory) at = append_memory(line, at);
+  if (room.memory) at = append_memory(line, at);
   double left = rate > 0 ? (double)(place->steps - place->step) / rate : -1;
   if (left >= 0) append_left(line, at, left);
 }
@@ -113,9 +118,9 @@ void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
   update_rate(progress, place->step);
   int count = model->metric_count;
   int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
-  make_line(line, model, place, progress, metrics, count, true);
+  make_line(line, model, place, progress, metrics, (Room){count, true});
   for (; nnc_progress_width(line) >= columns && count >= 0; count--)
-    make_line(line, model, place, progress, metrics, count, false);
+    make_line(line, model, place, progress, metrics, (Room){count, false});
   nnc_progress_show(line);
   progress->shown = nnc_seconds_now();
 }
