@@ -70,17 +70,6 @@ static int learn(const DataContext *context, const DataLine *line, int index, bo
   return result;
 }
 
-/* Whether a given number is one of the input's type. */
-static int check_number(const DataContext *context, const DataField *field, double number) {
-  char stored[sizeof(double)];
-  int dtype = field->input ? field->input->dtype : NNC_F64;
-  if (!nnc_dtype_is_float(dtype) || nnc_store_double(number, dtype, stored)) return 0;
-  return data_fail_call(context,
-                        "impute cannot put %g in the place of missing values: it is too "
-                        "large for %s, which is %s",
-                        number, field->name, nnc_dtype_name(dtype));
-}
-
 static int fit(const DataContext *context, const DataLine *line, int index, nnc_fitted *fitted) {
   const DataField *field = &line->tables[0].fields[index];
   const nnc_value *with = data_argument(context->call, formals, "with");
@@ -88,7 +77,6 @@ static int fit(const DataContext *context, const DataLine *line, int index, nnc_
   bool is_mean = !with || (with->kind == NNC_STRING && strcmp(with->string, "mean") == 0);
   if (!is_mean && !is_median && with->kind != NNC_NUMBER)
     return data_fail_call(context, "with of impute must be \"mean\", \"median\" or a number");
-  if (!is_mean && !is_median && check_number(context, field, with->number) < 0) return -1;
   double *block = calloc((size_t)(2 * field->width), sizeof *block);
   if (!block) return data_fail_memory(context, "impute", 16 * field->width);
   Columns columns = {block, block + field->width};

@@ -236,7 +236,8 @@ static void release(nnc_loader *loader) {
   free(loader);
 }
 
-/* Copying a few rows that lie in memory takes microseconds, less than to wake a thread that takes a core from the workers. */
+/* Copying a few rows that lie in memory takes microseconds, less than waking a thread does, which takes a core from the
+ * workers. */
 static int choose_slots(const nnc_loader *loader) {
   enum { FEW_BYTES = NNC_BUFFER(128 << 10, 64) };
   const nnc_data *data = loader->data;

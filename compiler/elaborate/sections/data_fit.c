@@ -4,6 +4,7 @@
  * read. */
 #include <string.h>
 #include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
 #include "elaborate/sections/data.h"
 #include "support/panic.h"
 
@@ -107,6 +108,13 @@ void data_check_repeated(Elaborator *e, const DataSet *train, const DataCall *ca
   if (train) diag_note(d, train->span, "the training set");
 }
 
+/* What impute puts in the place of missing values is of the input's type; integers have none. */
+static void check_replacement(Elaborator *e, const DataCall *call, const InputInfo *input) {
+  double with = data_argument_number(call, "with", 0);
+  if (!strcmp(call->function, "impute") && dtype_is_float(input->type.dtype))
+    convert_fits(e, value_float(with), input->type.dtype, call->span);
+}
+
 /* A stage that names a field of which the text has not become numbers yet, or twice. */
 static void check_order(Elaborator *e, const DataPipeline *pipeline, int index, const char *field) {
   const DataCall *call = &pipeline->calls[index];
@@ -134,6 +142,7 @@ static void check_learning(Elaborator *e, const DataPipeline *pipeline, int inde
   const InputInfo *input = module_find_input(e->module, field);
   check_order(e, pipeline, index, field);
   bool is_float = input && dtype_is_float(input->type.dtype);
+  if (input) check_replacement(e, call, input);
   if (!input || (input->is_batched && (is_float || strcmp(call->function, "standardize")))) return;
   Diagnostic *d =
       input->is_batched
