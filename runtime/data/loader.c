@@ -243,7 +243,13 @@ static int choose_slots(const nnc_loader *loader) {
   const nnc_data *data = loader->data;
   if (data->prefetch >= 0) return data->prefetch;
   if (loader->options.names) return NAMES_PREFETCH;
-  return data_gathered_bytes(data, loader->options.batch) <= FEW_BYTES ? 0 : DEFAULT_PREFETCH;
+  bool is_few = data_only_copies(data);
+  int64_t total = 0, bytes;
+  for (int i = 0; is_few && i < loader->inputs; i++) {
+    is_few = find_bytes(loader, i, &bytes) && bytes <= FEW_BYTES - total;
+    if (is_few) total += bytes;
+  }
+  return is_few ? 0 : DEFAULT_PREFETCH;
 }
 
 static nnc_loader *fail(nnc_loader *loader, const DataContext *context, const char *what,

@@ -324,17 +324,10 @@ int data_gather(const nnc_data *data, const DataExamples *examples, const DataVi
   return result;
 }
 
-int64_t data_gathered_bytes(const nnc_data *data, int64_t batch) {
-  int64_t total = 0;
-  for (int i = 0; i < data->entry->input_count; i++) {
-    const DataField *field = data->fields[i];
-    int64_t bytes = field->width * nnc_dtype_size(field->input->dtype);
-    if (field->is_made || data->mixing) return INT64_MAX;
-    if (field->batched && !nnc_multiply(bytes, batch, &bytes)) return INT64_MAX;
-    if (bytes > INT64_MAX - total) return INT64_MAX;
-    total += bytes;
-  }
-  return total;
+bool data_only_copies(const nnc_data *data) {
+  for (int i = 0; i < data->entry->input_count; i++)
+    if (data->fields[i]->is_made) return false;
+  return data->mixing == NULL;
 }
 
 struct nnc_skipped *nnc_data_skipped(const nnc_data *data) {
@@ -371,11 +364,8 @@ static nnc_rows rows_of(const nnc_data *data, const DataField *field) {
 }
 
 bool nnc_data_rows(const nnc_data *data, nnc_rows *rows) {
-  for (int i = 0; i < data->entry->input_count; i++) {
-    const DataField *field = data->fields[i];
-    if (field->is_made || data->mixing) return false;
-    rows[i] = rows_of(data, field);
-  }
+  if (!data_only_copies(data)) return false;
+  for (int i = 0; i < data->entry->input_count; i++) rows[i] = rows_of(data, data->fields[i]);
   return true;
 }
 

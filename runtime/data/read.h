@@ -49,8 +49,8 @@ struct nnc_skipped *nnc_data_skipped(const nnc_data *data);
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 
-/* Bytes that data_gather copies for a batch; INT64_MAX where it does more than to copy rows that lie in memory. */
-int64_t data_gathered_bytes(const nnc_data *data, int64_t batch);
+/* Whether data_gather does no more than to copy rows that lie in memory. */
+bool data_only_copies(const nnc_data *data);
 
 /* Copies the examples to the inputs; 0, or -1 with a message.  Of the visit, seed and epoch count. */
 int data_gather(const nnc_data *data, const struct DataExamples *examples,
