@@ -2,14 +2,14 @@
  * channels, sums of products of dy and x along the raster (nnc_conv.h), over all images in order.
  *
  * A task owns its weights, so nothing is joined between tasks; vector sums stay in the worker's block
- * until the last image. dy is copied with zeros where the raster is wider than the output; x may have
+ * until the last image, or are added up at once where all positions of the images are one sum (IS_ONE_SUM). dy is copied with zeros where the raster is wider than the output; x may have
  * rasters of its own for each tap of the last axis (ConvGrid.shifted), which are not, and dy is then read
  * in place if it is whole vectors. Long rasters are summed in parts that the first-level cache holds. */
-/* Weights [row, row + rows) x [channel, channel + channels) are the lanes of
+/* Weights [row, row + rows) x [channel, channel + channels) are @SUMS_ARE@
  * sums[r * COLUMNS + c * TAPS + t]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,
                                 const int64_t channel, const int64_t channels,
-                                const nnc_mem_@T@ *sums@EPILOGUE_PARAMETERS@)
+                                const @SUMS_TYPE@ *sums@EPILOGUE_PARAMETERS@)
 {
   @EPILOGUE@
 }
@@ -20,7 +20,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@);
   NNC_EXTENTS(CHUNK = @CHUNK@, BLOCK = @BLOCK@, POSITIONS = @POSITIONS@);
   NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, DY_ROW = @TILE_ROW@);
-  NNC_EXTENTS(DY_IN_PLACE = @DY_IN_PLACE@, SPAN = @SPAN@ /* of the raster, summed at a time */);
+  NNC_EXTENTS(DY_IN_PLACE = @DY_IN_PLACE@, IS_ONE_SUM = @IS_ONE_SUM@, SPAN = @SPAN@ /* of the raster, summed at a time */);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
   NNC_EXTENTS(Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@);
   NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, LANES = NNC_LANES_@T@);
@@ -28,7 +28,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   static const nnc_tap taps[] = @TAP_TABLE@;
   @TYPE@ *const source = (@TYPE@ *)worker->scratch;
   @TYPE@ *const rasters = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
-  nnc_mem_@T@ *const sums = (nnc_mem_@T@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  @SUMS_TYPE@ *const sums = (@SUMS_TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   @KEYS@
   memset(source + (int64_t)@FILLED@ * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * @FILLED@ * PLANE);
   NNC_TASKS(worker, TASKS, task) {
@@ -37,7 +37,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
     const int64_t chunk = task / ((int64_t)ROW_BLOCKS * CHANNEL_BLOCKS), end = nnc_least((chunk + 1) * CHUNK, GROUPS);
     for (int64_t group = chunk * CHUNK; group < end; group++) {
-      memset(sums, 0, sizeof *sums * RB * COLUMNS);
+      if (!IS_ONE_SUM) memset(sums, 0, sizeof *sums * RB * COLUMNS);
       for (int64_t image = 0; image < IMAGES; image++)
         for (int64_t first = 0; first < POSITIONS; first += BLOCK) {
           const int64_t count = nnc_least(BLOCK, POSITIONS - first);
@@ -78,7 +78,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                 for (int64_t i = 0; i < tap_count; i++)
                   x[i] = source + (t + i) / TAPS * PLANE + taps[(t + i) % TAPS].offset + part;
                 nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, nnc_least(SPAN, length - part),
-                              given + r * DY_ROW + part, DY_ROW, x, sums + r * COLUMNS + t, COLUMNS);
+                              given + r * DY_ROW + part, DY_ROW, x, @SUMS_TO@);
               }
         }
       @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@EPILOGUE_ARGUMENTS@);

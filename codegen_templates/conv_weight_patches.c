@@ -3,12 +3,13 @@
  *
  * Both are copied without gaps, several images one after the other, zeros up to a whole vector after
  * each: where planes are small, rasters (conv_weight.c) would be mostly padding and sums too short. A
- * task owns its weights, so nothing is joined between tasks. */
-/* Weights [row, row + rows) x [channel, channel + channels) are the lanes of
+ * task owns its weights, so nothing is joined between tasks; where all images are copied before the sums
+ * begin (IS_ONE_SUM), their lanes are added up at once. */
+/* Weights [row, row + rows) x [channel, channel + channels) are @SUMS_ARE@
  * sums[r * COLUMNS + c * TAPS + t]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,
                                 const int64_t channel, const int64_t channels,
-                                const nnc_mem_@T@ *sums@EPILOGUE_PARAMETERS@)
+                                const @SUMS_TYPE@ *sums@EPILOGUE_PARAMETERS@)
 {
   @EPILOGUE@
 }
@@ -20,12 +21,12 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, POSITIONS = @POSITIONS@, PADDED = @PADDED@);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
   NNC_EXTENTS(Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, STACK = @STACK@, LENGTH = STACK * PADDED);
-  NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS);
+  NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, IS_ONE_SUM = @IS_ONE_SUM@);
   static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
   static const nnc_tap taps[] = @TAP_TABLE@;
   @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
   @TYPE@ *const given = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@), *const patches = given + RB * LENGTH;
-  nnc_mem_@T@ *const sums = (nnc_mem_@T@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  @SUMS_TYPE@ *const sums = (@SUMS_TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   (void)begin, (void)raster;
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
@@ -33,7 +34,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t channel = task / ROW_BLOCKS % CHANNEL_BLOCKS * CB;
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
     const int64_t group = task / ((int64_t)ROW_BLOCKS * CHANNEL_BLOCKS);
-    memset(sums, 0, sizeof *sums * RB * COLUMNS);
+    if (!IS_ONE_SUM) memset(sums, 0, sizeof *sums * RB * COLUMNS);
     for (int64_t image = 0; image < IMAGES; image++) {
       const int64_t slot = image % STACK;
       for (int64_t r = 0; r < rows; r++)
@@ -57,7 +58,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const @TYPE@ *x[NNC_DOT_TAPS] = {0};
           for (int64_t i = 0; i < tap_count; i++) x[i] = patches + (t + i) * LENGTH;
           nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, (slot + 1) * PADDED,
-                        given + r * LENGTH, LENGTH, x, sums + r * COLUMNS + t, COLUMNS);
+                        given + r * LENGTH, LENGTH, x, @SUMS_TO@);
         }
     }
     @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@EPILOGUE_ARGUMENTS@);

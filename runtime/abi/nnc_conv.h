@@ -2,8 +2,8 @@
  *
  * A plane of the input is copied into the worker's block with its padding (and, for a stride, split by
  * residue), so that the element under a tap of the window lies at a fixed offset from the output's place
- * in the same raster: rows of the copy are read as vectors with no test at the border. The columns that
- * the raster has beyond the output are computed and thrown away. */
+ * in the same raster: rows of the copy are read as vectors with no test at the border. Zeros that end a row
+ * also begin the next one. The columns that the raster has beyond the output are computed and thrown away. */
 #ifndef NNC_CONV_H
 #define NNC_CONV_H
 
@@ -89,17 +89,76 @@ NNC_DEFINE_CONV_TILE(i64, int64_t)
    : (rows) == 8 ? nnc_conv_tile_##name##_8_##vectors                                              \
                  : NULL)
 
-/* Vector sums of products along the raster: sums[r * sums_row + j] += w[r, p] * x[p + offset j]. */
+/* The sum over the lanes: of the halves' sum, of its halves' sum, and so on. */
+#define NNC_DEFINE_LANE_SUM(name, type)                                                            \
+  NNC_INLINE type nnc_lane_sum_##name(const nnc_mem_##name *sums) {                                \
+    type lane[NNC_LANES_##name];                                                                   \
+    memcpy(lane, sums, sizeof lane);                                                               \
+    NNC_UNROLL for (int step = NNC_LANES_##name / 2; step > 0; step /= 2)                          \
+        NNC_UNROLL for (int l = 0; l < step; l++) lane[l] += lane[l + step];                       \
+    return lane[0];                                                                                \
+  }
+
+NNC_DEFINE_LANE_SUM(f32, float)
+NNC_DEFINE_LANE_SUM(f64, double)
+NNC_DEFINE_LANE_SUM(i32, int32_t)
+NNC_DEFINE_LANE_SUM(i64, int64_t)
+
+/* to[r * to_row] = the sum over the lanes of sum[r * sum_row], for up to NNC_DOT_ROWS rows. */
+#define NNC_DEFINE_LANE_SUMS(name, type)                                                           \
+  NNC_INLINE void nnc_lane_sums_##name(const int rows, const nnc_vec_##name *sum,                  \
+                                       const int sum_row, type *to, int64_t to_row) {              \
+    NNC_UNROLL for (int r = 0; r < rows; r++) {                                                    \
+      const nnc_mem_##name lanes = (nnc_mem_##name)sum[r * sum_row];                               \
+      to[r * to_row] = nnc_lane_sum_##name(&lanes);                                                \
+    }                                                                                              \
+  }
+
+#if NNC_VECTOR_BYTES == 64
+/* Four rows of 16 lanes at a time, by the same sums: halves of two rows make a vector of both, then
+ * quarters of four rows one of all. */
+#if defined(__clang__)
+#define NNC_CHOOSE_16(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define NNC_CHOOSE_16(x, y, ...) __builtin_shuffle(x, y, (nnc_vec_i32){__VA_ARGS__})
+#endif
+NNC_INLINE nnc_vec_f32 nnc_halves_f32(nnc_vec_f32 x, nnc_vec_f32 y) {
+  return NNC_CHOOSE_16(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+         NNC_CHOOSE_16(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+NNC_INLINE nnc_vec_f32 nnc_quarters_f32(nnc_vec_f32 x, nnc_vec_f32 y) {
+  return NNC_CHOOSE_16(x, y, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+         NNC_CHOOSE_16(x, y, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+}
+NNC_INLINE void nnc_lane_sums_f32(const int rows, const nnc_vec_f32 *sum, const int sum_row,
+                                  float *to, int64_t to_row) {
+  const int second = rows > 1 ? sum_row : 0, third = rows > 2 ? 2 * sum_row : 0;
+  const int fourth = rows > 3 ? 3 * sum_row : 0;
+  nnc_vec_f32 x = nnc_quarters_f32(nnc_halves_f32(sum[0], sum[second]),
+                                   nnc_halves_f32(sum[third], sum[fourth]));
+  x += NNC_CHOOSE_16(x, x, 2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15);
+  x += NNC_CHOOSE_16(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
+  NNC_UNROLL for (int r = 0; r < rows; r++) to[r * to_row] = x[4 * r];
+}
+#else
+NNC_DEFINE_LANE_SUMS(f32, float)
+#endif
+NNC_DEFINE_LANE_SUMS(f64, double)
+NNC_DEFINE_LANE_SUMS(i32, int32_t)
+NNC_DEFINE_LANE_SUMS(i64, int64_t)
+
+/* Vector sums of products along the raster: sums[r * sums_row + j] += w[r, p] * x[p + offset j]. Or, where `totals` is
+ * not NULL, the sums over all lanes of these products alone: totals[r * sums_row + j]. */
 enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
 
 #define NNC_DEFINE_CONV_DOT(name, type)                                                            \
   NNC_INLINE void nnc_conv_dot_##name(const int rows, const int taps, int64_t length,              \
                                       const type *dy, int64_t dy_row, const type *const *x,        \
-                                      nnc_mem_##name *sums, int64_t sums_row) {                    \
+                                      nnc_mem_##name *sums, int64_t sums_row, type *totals) {      \
     enum { lanes = NNC_LANES_##name };                                                             \
     nnc_vec_##name sum[NNC_DOT_ROWS][NNC_DOT_TAPS];                                                \
     NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int t = 0; t < taps; t++)            \
-        sum[r][t] = (nnc_vec_##name)sums[r * sums_row + t];                                        \
+        sum[r][t] = totals ? (nnc_vec_##name){0} : (nnc_vec_##name)sums[r * sums_row + t];         \
     for (int64_t p = 0; p < length; p += lanes) {                                                  \
       nnc_vec_##name row[NNC_DOT_ROWS];                                                            \
       NNC_UNROLL for (int r = 0; r < rows; r++) row[r] = nnc_load_##name(dy + r * dy_row + p);     \
@@ -107,6 +166,11 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
         const nnc_vec_##name y = nnc_load_##name(x[t] + p);                                        \
         NNC_UNROLL for (int r = 0; r < rows; r++) sum[r][t] += y * row[r];                         \
       }                                                                                            \
+    }                                                                                              \
+    if (totals) {                                                                                  \
+      NNC_UNROLL for (int t = 0; t < taps; t++)                                                    \
+          nnc_lane_sums_##name(rows, &sum[0][t], NNC_DOT_TAPS, totals + t, sums_row);              \
+      return;                                                                                      \
     }                                                                                              \
     NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int t = 0; t < taps; t++)            \
         sums[r * sums_row + t] = (nnc_mem_##name)sum[r][t];                                        \
@@ -119,39 +183,34 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
   /* Any number of rows and taps up to the tile's: whole tiles, halves, else one by one. */        \
   NNC_SHARED void nnc_conv_dots_##name(int64_t rows, int64_t taps, int64_t length, const type *dy, \
                                        int64_t dy_row, const type *const *x, nnc_mem_##name *sums, \
-                                       int64_t sums_row) {                                         \
+                                       int64_t sums_row, type *totals) {                           \
     const bool whole = taps == NNC_DOT_TAPS;                                                       \
+    const int64_t one = totals != NULL; /* both go on together, but only one of them is used */    \
     if (rows == NNC_DOT_ROWS) {                                                                    \
       int64_t t = 0;                                                                               \
       if (whole) {                                                                                 \
-        nnc_conv_whole_##name(length, dy, dy_row, x, sums, sums_row);                              \
+        nnc_conv_whole_##name(length, dy, dy_row, x, sums, sums_row, totals);                      \
         return;                                                                                    \
       }                                                                                            \
       for (; t + NNC_DOT_TAPS / 2 <= taps; t += NNC_DOT_TAPS / 2)                                  \
-        nnc_conv_half_##name(length, dy, dy_row, x + t, sums + t, sums_row);                       \
-      for (; t < taps; t++) nnc_conv_column_##name(length, dy, dy_row, x + t, sums + t, sums_row); \
+        nnc_conv_half_##name(length, dy, dy_row, x + t, sums + t, sums_row, totals + one * t);     \
+      for (; t < taps; t++)                                                                        \
+        nnc_conv_column_##name(length, dy, dy_row, x + t, sums + t, sums_row, totals + one * t);   \
       return;                                                                                      \
     }                                                                                              \
-    for (int64_t r = 0; r < rows; r++, dy += dy_row, sums += sums_row) {                           \
-      if (whole) nnc_conv_row_##name(length, dy, dy_row, x, sums, sums_row);                       \
+    for (int64_t r = 0; r < rows; r++, dy += dy_row, sums += sums_row, totals += one * sums_row) { \
+      if (whole) nnc_conv_row_##name(length, dy, dy_row, x, sums, sums_row, totals);               \
       else                                                                                         \
         for (int64_t t = 0; t < taps; t++)                                                         \
-          nnc_conv_one_##name(length, dy, dy_row, x + t, sums + t, sums_row);                      \
+          nnc_conv_one_##name(length, dy, dy_row, x + t, sums + t, sums_row, totals + one * t);    \
     }                                                                                              \
-  }                                                                                                \
-  NNC_INLINE type nnc_lane_sum_##name(const nnc_mem_##name *sums) {                                \
-    type lane[NNC_LANES_##name];                                                                   \
-    memcpy(lane, sums, sizeof lane);                                                               \
-    NNC_UNROLL for (int step = NNC_LANES_##name / 2; step > 0; step /= 2)                          \
-        NNC_UNROLL for (int l = 0; l < step; l++) lane[l] += lane[l + step];                       \
-    return lane[0];                                                                                \
   }
 
 #define NNC_DEFINE_CONV_DOT_FUNCTION(name, type, shape, rows, taps)                                \
   NNC_SHARED void nnc_conv_##shape##_##name(int64_t length, const type *dy, int64_t dy_row,        \
                                             const type *const *x, nnc_mem_##name *sums,            \
-                                            int64_t sums_row) {                                    \
-    nnc_conv_dot_##name(rows, taps, length, dy, dy_row, x, sums, sums_row);                        \
+                                            int64_t sums_row, type *totals) {                      \
+    nnc_conv_dot_##name(rows, taps, length, dy, dy_row, x, sums, sums_row, totals);                \
   }
 
 NNC_DEFINE_CONV_DOT(f32, float)

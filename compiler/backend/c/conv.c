@@ -231,8 +231,10 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   function_declare_axis(&code, writer->function, 1, "channel + c");
   code_line(&code, "%s own[%lld];", c_value_type(writer->sum), taps);
   code_line(&code, "NNC_ROLLED for (int64_t t = 0; t < %lld; t++)", taps);
-  code_line(&code, "  own[t] = nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + t);",
-            c_type_name(writer->sum), (long long)grid->channel_block, taps);
+  const char *sum = arena_printf(writer->arena, "(r * %lld + c) * %lld + t",
+                                 (long long)grid->channel_block, taps);
+  if (grid->is_one_sum) code_line(&code, "  own[t] = sums[%s];", sum);
+  else code_line(&code, "  own[t] = nnc_lane_sum_%s(sums + %s);", c_type_name(writer->sum), sum);
   const char *tap = function_open_plane(&code, 3 - writer->absent, grid->kernel + writer->absent);
   const char *result = arena_printf(code.arena, "own[%s]", tap);
   return function_end_epilogue(&code, writer->function, result, writer->sum);
@@ -346,6 +348,20 @@ static void add_operands(const ConvWriter *writer, TemplateHoles *holes) {
 }
 
 /* How the work is cut, and pieces of the worker's block. */
+/* conv_weight: sums of vectors that go on from part to part, or of all at once. */
+static void add_sums(const ConvWriter *writer, TemplateHoles *holes) {
+  const char *name = c_type_name(writer->sum);
+  bool is_one = writer->grid.is_one_sum;
+  template_add_integer(holes, "IS_ONE_SUM", is_one);
+  template_add(holes, "SUMS_ARE", is_one ? "at" : "the lanes of");
+  template_add(holes, "SUMS_TYPE",
+               is_one ? c_value_type(writer->sum)
+                      : arena_printf(writer->arena, "nnc_mem_%s", name));
+  template_add(holes, "SUMS_TO",
+               is_one ? "NULL, COLUMNS, sums + r * COLUMNS + t"
+                      : "sums + r * COLUMNS + t, COLUMNS, NULL");
+}
+
 static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
   bool blocks_rows = writer->is_weight || writer->is_small;
@@ -370,6 +386,7 @@ static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   template_add_integer(holes, "LEAST_ROWS", grid->by_columns ? least_rows(grid) : 1);
   template_add_integer(holes, "SPAN", grid->span);
   template_add_integer(holes, "DY_IN_PLACE", grid->dy_in_place);
+  add_sums(writer, holes);
   template_add_integer(holes, "SOURCE_BYTES", grid->source_bytes);
   template_add_integer(holes, "OTHER_BYTES", grid->other_bytes);
 }

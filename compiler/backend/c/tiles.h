@@ -57,7 +57,8 @@ typedef struct ContractGrid {
  * A task works on a block of one image's grid: output positions of conv, for conv_input positions
  * that stand for `stride` inputs each ("output phases").  Planes of its source (x, or dy) are
  * copied into the worker's block with padding as rasters `length` long along each axis, for conv
- * one for every residue of the taps modulo the stride ("source phases").  conv_weight sums over
+ * one for every residue of the taps modulo the stride ("source phases").  Zeros that end a row of a
+ * raster may be those that begin the next one ("gap").  conv_weight sums over
  * images and blocks within a task, which owns `rows` x `channels` kernels. */
 typedef struct ConvGrid {
   bool is_serial; /* one worker does all tasks */
@@ -65,6 +66,8 @@ typedef struct ConvGrid {
   int64_t grid[3];   /* positions along each axis */
   int64_t least[3];  /* conv_input: the first position */
   int64_t extra[3];  /* raster length beyond the block */
+  int64_t margin;    /* zeros both before and after each row of the source */
+  int64_t gap;       /* of these, those after a row that are also those before the next one */
   int64_t length[3]; /* of a raster */
   int64_t source_phases[3], output_phases[3];
   int block_axis;
@@ -78,6 +81,7 @@ typedef struct ConvGrid {
                             * the output along it, so that dy needs no gaps */
   bool dy_in_place; /* conv_weight: read where it is */
   int64_t span;     /* conv_weight: positions summed at a time, for the first-level cache */
+  bool is_one_sum;  /* conv_weight: all that a weight sums over is summed at a time */
   int64_t stack;    /* by columns or patches: images at a time */
   int64_t padded;   /* output positions, of these for conv and conv_input, up to whole vectors */
   int64_t plane;    /* elements of one channel's rasters of all source phases */

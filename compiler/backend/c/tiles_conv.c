@@ -51,13 +51,21 @@ static void set_axis(ConvGrid *grid, const ConvSlots *slots, int axis, int spati
   grid->source_phases[axis] = 1;
 }
 
+/* Zeros on both sides of a row of the source, with which the raster's rows begin and end. */
+static int64_t row_margin(const ConvGrid *grid, bool is_input) {
+  int64_t left = is_input ? grid->extra[2] - grid->least[2] : grid->low[2];
+  int64_t extent = is_input ? grid->extent_out[2] : grid->extent_in[2];
+  int64_t right = grid->grid[2] + grid->extra[2] - left - extent;
+  return grid->stride[2] == 1 ? greatest(least(left, right), 0) : 0;
+}
+
 /* Raster sizes for the present block. */
 static void measure(ConvGrid *grid) {
   int64_t phases = 1;
   grid->plane = 1;
   for (int i = 0; i < 3; i++) {
     int64_t positions = i == grid->block_axis ? grid->block : grid->grid[i];
-    grid->length[i] = positions + grid->extra[i];
+    grid->length[i] = positions + grid->extra[i] - (i == 2 ? grid->gap : 0);
     grid->plane *= grid->length[i];
     phases *= grid->source_phases[i];
   }
@@ -75,6 +83,7 @@ static int64_t wanted(const ConvGrid *grid, int64_t tasks) { return grid->is_ser
 /* The largest block that fits the caches and leaves enough tasks. */
 static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t channels) {
   grid->block_axis = grid->grid[0] > 1 ? 0 : grid->grid[1] > 1 ? 1 : 2;
+  grid->gap = grid->block_axis == 2 ? 0 : grid->margin;
   int64_t whole = greatest(grid->grid[grid->block_axis], 1);
   for (grid->blocks = 1;; grid->blocks++) {
     grid->block = divide_up(whole, grid->blocks);
@@ -100,8 +109,10 @@ static int64_t vectors(int64_t elements) { return divide_up(elements, LANES); }
 /* Elements of a raster of the whole grid, up to the last position. */
 static int64_t whole_raster(const ConvGrid *grid) {
   int64_t raster = 0;
-  for (int i = 0; i < 3; i++)
-    raster = raster * (grid->grid[i] + grid->extra[i]) + grid->grid[i] - 1;
+  for (int i = 0; i < 3; i++) {
+    int64_t length = grid->grid[i] + grid->extra[i] - (i == 2 ? grid->margin : 0);
+    raster = raster * length + grid->grid[i] - 1;
+  }
   return raster + 1;
 }
 
@@ -258,6 +269,7 @@ static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
   int64_t bytes = (grid->row_block + columns * taps) * grid->padded * size;
   grid->stack = least(LENGTH / grid->padded, greatest(STACK_BYTES / bytes, 1));
   grid->stack = greatest(least(grid->stack, grid->images), 1);
+  grid->is_one_sum = grid->stack == grid->images;
   set_whole_block(grid, size);
   grid->other_bytes = align_64(bytes * grid->stack);
   grid->tile_bytes = align_64(grid->row_block * columns * taps * VECTOR_BYTES);
@@ -270,7 +282,7 @@ static int64_t weight_cost(const ConvGrid *grid) {
   int64_t planes = extent_product(grid->source_phases, 3) * grid->channel_block, plane_rows = 1,
           given = 1;
   for (int i = 0; i < 2; i++) plane_rows *= grid->grid[i] + grid->extra[i], given *= grid->grid[i];
-  int64_t length = grid->grid[2] + grid->extra[2];
+  int64_t length = grid->grid[2] + grid->extra[2] - grid->margin;
   int64_t row = 10 + (grid->stride[2] > 1 ? length : length / 8);
   int64_t products = grid->row_block * grid->channel_block * extent_product(grid->kernel, 3);
   int64_t copies = planes * plane_rows * row +
@@ -307,7 +319,7 @@ static void shift_rasters(ConvGrid *grid, bool converts) {
   ConvGrid other = *grid;
   if (!has_work(grid) || grid->kernel[2] > 16) return;
   other.shifted = true;
-  other.extra[2] = 0;
+  other.extra[2] = other.margin = 0;
   other.source_phases[2] = grid->kernel[2];
   int64_t plane = extent_product(other.extent_out, 3);
   other.dy_in_place = !converts && plane % LANES == 0 && whole_raster(&other) == plane;
@@ -326,6 +338,7 @@ static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
       4 + least(divide_up(6 * extent_product(grid->source_phases, 3), greatest(taps, 1)), 6);
   int64_t parts = greatest(divide_up(grid->raster * size * tile_rows, SPAN_BYTES), 1);
   grid->span = greatest(vectors(divide_up(grid->raster, parts)), 1) * LANES;
+  grid->is_one_sum = parts == 1 && grid->images == 1 && grid->blocks == 1;
   grid->other_bytes = align_64((grid->row_block * (grid->raster + SLACK) + SLACK) * size);
   grid->tile_bytes =
       align_64(grid->row_block * grid->channel_block * greatest(taps, 1) * VECTOR_BYTES);
@@ -343,6 +356,7 @@ ConvGrid conv_grid(const Kernel *kernel) {
   bool is_input = kernel->kind == KERNEL_CONV_INPUT;
   for (int axis = 0; axis < 3; axis++)
     set_axis(&grid, slots, axis, axis - (3 - slots->spatial), is_input);
+  grid.margin = row_margin(&grid, is_input);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   bool converts = kernel->operands[1].dtype != kernel_sum_type(kernel);
   int64_t k = slots->k / slots->groups, c = slots->c / slots->groups;
