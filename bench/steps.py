@@ -52,8 +52,10 @@ def has_tiles():
 class Ours:
     """The executable, made of the text that the comparison of numbers uses too."""
 
-    def __init__(self, options, cpus, name, edits, precision):
+    def __init__(self, options, cpus, name, edits, precision, limit=0):
+        """limit: bytes for --memory-limit."""
         self.path, self.cpus = os.path.join(options.folder, name + "-" + precision), cpus
+        self.path += "-%d" % limit if limit else ""
         self.seconds_of_compile = None
         if not os.path.exists(self.path):
             with open(os.path.join(HERE, "../models", name + ".net")) as file:
@@ -62,6 +64,7 @@ class Ours:
                 file.write(text)
             words = [word for key, value in SIZES[name].items() for word in ("-D", "%s=%s" % (key, value))]
             words += ["-D", "train.precision=" + precision] if precision != "f32" else []
+            words += ["--memory-limit=%d" % limit, "--threads=%d" % len(cpus)] if limit else []
             start = time.time()
             sides.output([os.path.join(options.build, "bin/nnc"), self.path + ".net", *words, "-o", self.path])
             self.seconds_of_compile = time.time() - start

@@ -23,7 +23,8 @@ int write_report(const Compilation *compilation, const Program *program, const M
 int write_program(const Compilation *compilation, const Program *program);
 int write_gradient_table(const Compilation *compilation, Module *module);
 
-/* executable.c: the back end's files, compiled and linked; the exit status. */
-int write_executable(const Compilation *compilation, const Program *program);
+/* executable.c: the back end's files, compiled and linked, for a run within `memory_limit` bytes (0: any); the exit
+ * status. */
+int write_executable(const Compilation *compilation, const Program *program, int64_t memory_limit);
 
 #endif

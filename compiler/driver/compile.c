@@ -47,7 +47,7 @@ static int write_result(const Compilation *compilation, const Program *program,
   const Options *options = compilation->options;
   if (options->report != REPORT_NONE) return write_report(compilation, program, fit);
   if (options->emit == EMIT_PROGRAM) return write_program(compilation, program);
-  return write_executable(compilation, program);
+  return write_executable(compilation, program, fit->limit);
 }
 
 /* Predictions by batches take more memory than all else that the program does: then examples are predicted one by
@@ -98,20 +98,21 @@ static int compile_module(Compilation *compilation, Module *module) {
 
   if (!passes_run(module, diagnostics, &options->passes, &stopped) && !stopped)
     return EXIT_MISTAKES;
-  if (is_module_wanted && (stopped || options->memory_limit == 0))
+  if (is_module_wanted && (stopped || !options_limit_memory(options)))
     return write_module(compilation, module);
   if (stopped || options->passes.dump_after) return 0;
 
   MemoryRequest request = {.limit = options->memory_limit,
+                           .share = options->memory_share,
                            .threads = options->threads,
                            .lowering = {.target = options->target,
                                         .level = options->passes.level,
-                                        .keeps_weights = options->memory_limit == 0,
-                                        .keeps_batch_weights = options->memory_limit == 0},
+                                        .keeps_weights = !options_limit_memory(options),
+                                        .keeps_batch_weights = !options_limit_memory(options)},
                            .verbose = options->toolchain.verbose};
   MemoryFit fit;
   /* What must be small predicts one by one, and packs weights anew each time. */
-  if (request.limit > 0) module->entries[ENTRY_PREDICT_BATCH] = NULL;
+  if (options_limit_memory(options)) module->entries[ENTRY_PREDICT_BATCH] = NULL;
   if (!memory_fit(arena, module, diagnostics, &request, &fit)) return EXIT_MISTAKES;
   if (is_module_wanted) return write_module(compilation, module);
 

@@ -73,13 +73,13 @@ static bool find_externs(const Compilation *compilation, const Program *program,
   return good;
 }
 
-int write_executable(const Compilation *compilation, const Program *program) {
+int write_executable(const Compilation *compilation, const Program *program, int64_t memory_limit) {
   const Options *options = compilation->options;
   const char *output = options->output ? options->output : program->module->name;
   CompileOptions compile = options->toolchain;
   compile.has_cache = !options->no_cache;
   compile.reads_pictures = command_reads_pictures(program->module);
-  compile.memory_limit = options->memory_limit;
+  compile.memory_limit = memory_limit;
   compile.prefix = installation_prefix(compilation->arena);
   compile.output = output;
   compile.inputs = &compilation->inputs;

@@ -72,7 +72,8 @@ static const struct argp_option option_table[] = {
      1},
     {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
      "Recompute values or take the batch in parts until a run needs at most SIZE (64M, 1.5G) "
-     "besides its data",
+     "besides its data; or until activations and workspaces need at most such a share (60%) of "
+     "what they take without a limit",
      1},
     {"threads", KEY_THREADS, "N", 0,
      "The threads that --memory-limit is for (default: all of this machine)", 1},
@@ -184,7 +185,8 @@ static int word_value(struct argp_state *state, const Word *words, const char *t
 
 /* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" after it or
  * not. */
-static int64_t parse_size(struct argp_state *state, const char *option, const char *text) {
+static int64_t parse_size(struct argp_state *state, const char *option, const char *text,
+                          const char *other_form) {
   static const char units[] = "KMGT";
   char *end;
   double value = strtod(text, &end);
@@ -195,9 +197,23 @@ static int64_t parse_size(struct argp_state *state, const char *option, const ch
   if (unit && *end == 'i') end++;
   if (*end == 'B') end++;
   if (!is_number || *end || value >= 0x1p60 || value < 1)
-    argp_error(state, "%s takes a size such as 64M, 1.5G or a number of bytes, not \"%s\"", option,
-               text);
+    argp_error(state, "%s takes a size such as 64M, 1.5G or a number of bytes%s, not \"%s\"",
+               option, other_form, text);
   return (int64_t)value;
+}
+
+/* 64M, or 60%. */
+static void parse_memory_limit(struct argp_state *state, Options *options, const char *text) {
+  char *end;
+  double percent = strtod(text, &end);
+  options->memory_limit = 0, options->memory_share = 0;
+  if (end == text || strcmp(end, "%") != 0) {
+    options->memory_limit = parse_size(state, "--memory-limit", text, ", or a share such as 60%");
+    return;
+  }
+  if (strspn(text, "0123456789.") != (size_t)(end - text) || !(percent > 0 && percent <= 100))
+    argp_error(state, "--memory-limit takes a share above 0%% and up to 100%%, not \"%s\"", text);
+  options->memory_share = percent / 100;
 }
 
 static int parse_count(struct argp_state *state, const char *option, const char *text) {
@@ -262,9 +278,9 @@ static void parse_positional(ParseState *parse, struct argp_state *state, char *
 static void check_dumps(const Options *options, struct argp_state *state) {
   if (options->stages.start_after &&
       (options->has_level || options->has_float || options->has_scans ||
-       options->memory_limit > 0 || options->definitions.count > 0 || options->check_gradients ||
-       options->check_indices || options->passes.dump_after || options->passes.stop_after ||
-       options->stages.dump_after))
+       options_limit_memory(options) || options->definitions.count > 0 ||
+       options->check_gradients || options->check_indices || options->passes.dump_after ||
+       options->passes.stop_after || options->stages.dump_after))
     argp_error(state,
                "after %s nothing is left to choose but what is emitted and how C is compiled",
                options->stages.start_after);
@@ -397,13 +413,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->has_scans = true;
     options->scans = (ScanChoice)word_value(state, scan_words, argument, "--scans");
     break;
-  case KEY_MEMORY_LIMIT:
-    options->memory_limit = parse_size(state, "--memory-limit", argument);
-    break;
+  case KEY_MEMORY_LIMIT: parse_memory_limit(state, options, argument); break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
   case 'j': options->toolchain.jobs = parse_count(state, "--jobs", argument); break;
   case KEY_CACHE_SIZE:
-    options->toolchain.cache_bytes = parse_size(state, "--cache-size", argument);
+    options->toolchain.cache_bytes = parse_size(state, "--cache-size", argument, "");
     break;
   case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
   case KEY_REPORT:

@@ -53,7 +53,8 @@ typedef struct Options {
   bool has_scans; /* --scans; for a dump, else what it says */
   ScanChoice scans;
   VEC(const char *) definitions; /* -D name=value */
-  int64_t memory_limit;          /* --memory-limit in bytes; 0: none */
+  int64_t memory_limit;          /* --memory-limit in bytes; 0: none, or a share */
+  double memory_share;           /* --memory-limit=60%: .6; 0: none, or bytes */
   int threads;                   /* --threads that the limit is for; 0: as many as there are */
   CompileOptions toolchain;      /* --cc, --arch, --cflags, -g, -v, --jobs, --cache-dir, ... */
   bool no_cache;                 /* --no-cache */
@@ -62,6 +63,11 @@ typedef struct Options {
   bool internal;   /* doc: parts of the library, too */
   int colour;      /* -1: where standard error is a terminal */
 } Options;
+
+/* Is --memory-limit given? */
+static inline bool options_limit_memory(const Options *options) {
+  return options->memory_limit > 0 || options->memory_share > 0;
+}
 
 /* Exit status of nnc: 0 success, 1 the program has mistakes (or a check failed), 2 wrong usage,
  * 3 the machine refused (a file, memory, the C compiler). */

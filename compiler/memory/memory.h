@@ -6,7 +6,8 @@
 #include "support/diagnostics.h"
 
 typedef struct MemoryRequest {
-  int64_t limit; /* bytes; 0: none */
+  int64_t limit; /* bytes; 0: none, or by the share */
+  double share;  /* of what is needed beside parameters and states without a limit; 0: none */
   int threads;   /* whose blocks count; 0: as many as this machine runs */
   ProgramOptions lowering;
   bool verbose; /* each candidate is told on standard error */
@@ -16,6 +17,7 @@ typedef struct MemoryRequest {
 typedef struct MemoryFit {
   ProgramOptions lowering; /* by which the module fits */
   int64_t limit;           /* bytes; 0: none was given, and the rest is unset */
+  double share;            /* as it was given; 0: bytes were */
   int threads;
   int64_t default_peak; /* without a limit */
   int64_t peak;

@@ -1,6 +1,8 @@
 /* Why a memory limit cannot be met: the least that can, and what holds the memory. */
 #include "memory/fitter.h"
 
+#include <math.h>
+
 enum { SHOWN_HOLDERS = 3 };
 
 static const char *bytes_text(Arena *arena, int64_t bytes) {
@@ -69,6 +71,25 @@ static void note_coupled(Arena *arena, Diagnostic *error, const Node *coupled) {
               coupled->path);
 }
 
+/* The least share that can be met, in whole percents: of what a share is of, by the request's own share and limit. */
+static double least_percent(const Fitter *fitter, const Program *program) {
+  double variables = (double)(program->arena_bytes - program->activation_bytes);
+  double whole = ((double)fitter->request->limit - variables) / fitter->request->share;
+  return ceil(100 * ((double)fitter->best_peak - variables) / whole);
+}
+
+static Diagnostic *add_error(Fitter *fitter, Diagnostics *diagnostics, const Program *program) {
+  const char *limit = bytes_text(fitter->arena, fitter->request->limit);
+  const char *least = bytes_text(fitter->arena, fitter->best_peak);
+  if (fitter->request->share == 0)
+    return diag_error(diagnostics, (Span){0},
+                      "the memory limit of %s cannot be met; the least is %s", limit, least);
+  return diag_error(diagnostics, (Span){0},
+                    "the memory limit of %g %%, with parameters and states %s, cannot be met; the "
+                    "least is %g %%, %s",
+                    100 * fitter->request->share, limit, least_percent(fitter, program), least);
+}
+
 void memory_refuse(Fitter *fitter, Diagnostics *diagnostics) {
   Arena *arena = fitter->arena;
   Module module = *fitter->module;
@@ -82,9 +103,7 @@ void memory_refuse(Fitter *fitter, Diagnostics *diagnostics) {
     if (program->entries[i].present &&
         entry_bytes(program, (EntryKind)i) > entry_bytes(program, largest))
       largest = (EntryKind)i;
-  Diagnostic *error =
-      diag_error(diagnostics, (Span){0}, "the memory limit of %s cannot be met; the least is %s",
-                 bytes_text(arena, fitter->request->limit), bytes_text(arena, fitter->best_peak));
+  Diagnostic *error = add_error(fitter, diagnostics, program);
   diag_note(error, (Span){0}, "parameters take %s, optimizer state %s, state %s",
             bytes_text(arena, program->parameter_bytes),
             bytes_text(arena, program->optimizer_bytes), bytes_text(arena, program->state_bytes));

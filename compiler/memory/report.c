@@ -6,6 +6,7 @@
 void memory_print(Text *text, const MemoryFit *fit) {
   if (fit->limit == 0) return;
   text_add(text, "\nmemory limit: ");
+  if (fit->share > 0) text_printf(text, "%g %% of activations and workspaces, ", 100 * fit->share);
   text_add_grouped(text, fit->limit);
   text_printf(text, " bytes with %d thread%s; planned ", fit->threads,
               fit->threads == 1 ? "" : "s");
@@ -29,8 +30,8 @@ void memory_print(Text *text, const MemoryFit *fit) {
 
 void memory_add_json(Text *text, const MemoryFit *fit) {
   while (text->length > 0 && strchr("\n}", text->data[text->length - 1])) text->length--;
-  text_printf(text, ",\n  \"memory_limit\": {\"limit\": %lld, \"threads\": %d, ",
-              (long long)fit->limit, fit->threads);
+  text_printf(text, ",\n  \"memory_limit\": {\"limit\": %lld, \"share\": %g, \"threads\": %d, ",
+              (long long)fit->limit, fit->share, fit->threads);
   text_printf(text, "\"peak\": %lld, \"default_peak\": %lld, \"scans_written_out\": %s, ",
               (long long)fit->peak, (long long)fit->default_peak,
               fit->writes_scans ? "true" : "false");

@@ -118,12 +118,14 @@ static int next_pieces(const Module *module, int pieces) {
   return 0;
 }
 
-/* Plans all candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0:
- * none so far). False when so many pieces, and any more, are impossible. */
+/* Plans the candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0: none so far).
+ * They are sorted by the flops of what they compute again, which come to the cost without: once these alone cost more
+ * than one that fits, no later candidate is cheaper. False when so many pieces, and any more, are impossible. */
 static bool search_pieces(Fitter *fitter, int pieces, Candidate *found) {
   Candidate list[MOST_CANDIDATES];
   int count = list_candidates(fitter, pieces, list);
   for (int i = 0; i < count; i++) {
+    if (found->peak > 0 && i > 0 && list[0].cost + list[i].flops >= found->cost) break;
     try_candidate(fitter, &list[i]);
     if (list[i].peak < 0) return false;
     bool fits = list[i].peak <= fitter->request->limit;
@@ -194,18 +196,28 @@ static void accept(Fitter *fitter, const Candidate *found, MemoryFit *fit) {
   fit->kept = result.kept.items;
 }
 
+/* The bytes of a share: variables are whole in it. */
+static int64_t share_bytes(const Program *program, const MemoryRequest *request) {
+  int64_t variables = program->arena_bytes - program->activation_bytes;
+  double others = (double)(program_peak(program, request->threads) - variables);
+  return variables + (int64_t)(request->share * others);
+}
+
 bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const MemoryRequest *wanted,
                 MemoryFit *fit) {
   MemoryRequest request = *wanted;
   if (request.threads == 0) request.threads = default_threads();
   *fit = (MemoryFit){.lowering = request.lowering,
                      .limit = request.limit,
+                     .share = request.share,
                      .threads = request.threads,
                      .pieces = 1,
                      .segments = 1};
-  if (request.limit == 0) return true;
+  if (request.limit == 0 && request.share == 0) return true;
+  if (request.share > 0) request.limit = INT64_MAX; /* the first plan says of what it is a share */
   const Program *program = memory_plan(arena, module, &request, &fit->lowering);
   fit->peak = fit->default_peak = program_peak(program, request.threads);
+  if (request.share > 0) fit->limit = request.limit = share_bytes(program, &request);
   if (fit->peak > request.limit && write_scans_out(arena, module, request.lowering.level)) {
     program = memory_plan(arena, module, &request, &fit->lowering);
     fit->writes_scans = true;

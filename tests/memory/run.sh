@@ -125,10 +125,34 @@ check_status "one byte less cannot" 1 'cannot be met' "$nnc" tests/memory/deep.n
 check_status "batch normalization couples examples" 1 'no micro-batches: each example needs' \
   "$nnc" tests/unit/networks/cnn.net --threads=1 --memory-limit=1K --report
 
+# A share of what activations and workspaces take without a limit; variables are whole.
+net=tests/memory/deep.net
+share() { "$nnc" $net --threads=$threads --report=json "$@"; }
+parts() { python3 -c '
+import json, sys
+plan = json.load(sys.stdin)
+variables = plan["parameter_bytes"] + plan["optimizer_bytes"] + plan["state_bytes"]
+print(plan["arena_bytes"] - variables + int(sys.argv[1]) * plan["worker_bytes"])' $threads; }
+whole=$(share | parts)
+for percent in 60 37.5; do
+  at_most "share of $percent %" "$(share --memory-limit=$percent% | parts)" "$(python3 -c "print(int($whole * $percent / 100) + 2048)")"
+done
+check "share: the report tells it" says "$("$nnc" $net --threads=$threads --report --memory-limit=60%)" 'memory limit: 60 % of activations and workspaces, '
+check "a share of all changes nothing" says_not "$("$nnc" $net --threads=$threads --report --memory-limit=100%)" recomputed
+refused=$("$nnc" $net --threads=$threads --memory-limit=0.5% --report 2>&1)
+check "share: refusal" says "$refused" 'the memory limit of 0.5 %, with parameters and states '
+least=$(grep -oE 'the least is [0-9]+ %' <<<"$refused" | grep -oE '[0-9]+')
+check "share: the least can be met" "$nnc" $net --threads=$threads --memory-limit="$least%" --report
+check_status "share: a percent less cannot" 1 'cannot be met' "$nnc" $net --threads=$threads --memory-limit="$((least - 1))%" --report
+
 # Usage.
 for size in 64X M -1 0 1..5G; do
   check_status "size $size" 2 'takes a size such as' "$nnc" models/lenet.net --memory-limit=$size --report
 done
+for size in 0% -5% 101% 1e1%; do
+  check_status "share $size" 2 'takes a share above 0% and up to 100%' "$nnc" models/lenet.net --memory-limit=$size --report
+done
+check_status "share %" 2 'or a share such as 60%' "$nnc" models/lenet.net --memory-limit=% --report
 for size in 64M 1.5G 1GiB 70000000 64mB; do
   check "size $size" "$nnc" models/lenet.net --memory-limit=$size --report
 done
