@@ -97,6 +97,6 @@ while IFS= read -r line; do
             if (at) { example = substr(text, at + 10); text = substr(text, 1, at - 1) }
             gsub(/[*<|]/, "\\\\&", text)
             printf "\n### %s\n\n`%s`\n\n%s", name == "_" ? "`_`" : name, call, paragraphs(text, call)
-            if (example != "") printf "\n    %s\n", example }'
+            if (example != "") printf "\n```\n%s\n```\n", example }'
   fi
 done < <(listed)
