@@ -93,7 +93,7 @@ static const struct argp_option option_table[] = {
     {"cache-dir", KEY_CACHE_DIR, "DIR", 0,
      "Where compiled code is kept (default: $XDG_CACHE_HOME/nnc or ~/.cache/nnc)", 1},
     {"cache-size", KEY_CACHE_SIZE, "SIZE", 0,
-     "The most that is kept; what was used longest ago goes first (default: 512M)", 1},
+     "The most that is kept; the files used longest ago go first (default: 512M)", 1},
     {"no-cache", KEY_NO_CACHE, 0, 0, "Compile everything, keep nothing", 1},
     {"save-temps", KEY_SAVE_TEMPS, 0, 0, "Keep the emitted C beside the executable", 1},
     {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
@@ -136,7 +136,7 @@ static const char documentation[] =
     "  nnc fmt FILE...      the canonical form, on standard output\n"
     "  nnc doc [NAME]       what the language offers; one entry with its source\n"
     "  nnc diff-parameters OLD NEW\n"
-    "                       what a checkpoint of OLD.net (or one, OLD.safetensors) is to NEW.net\n"
+    "                       compare a checkpoint, or that of OLD.net, with NEW.net\n"
     "  nnc lsp              the language server, which editors start\n"
     "\n"
     "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine "

@@ -6,17 +6,26 @@ PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "doc
 HEADING = "\n## Operators of ONNX\n"
 KINDS = ("right", "wrong", "refused", "outside")
 TEXT = """
-The cases of ONNX's own node suite (`onnx` {version}) whose model is one node: {cases} cases of {operators} operators, {right} of them right. Others
-are the same operators once more, written as graphs. Each is said in the language, by a function of the library or a composition (`tests/onnx`), and computed by the interpreter and by an
-executable; both must give what ONNX expects: integers and truth values exactly, f64 to 1e-7, f32 to 1e-5, f16 and bf16 to a unit of
-the last place, relative to the greatest element of a result, and each element of f32 and f64 within ONNX's own bounds (1e-3). What three
-cases expect has four digits, and one has a tie in f32 that is none in the interpreter's doubles: `judge.py` names them. Operands are values of the
-run; shapes, axes, counts and other operands that decide a shape are known when the program is compiled. Integers of 2 to 16 bits and
-without sign are held in `i32` and `i64` and wrap around as ONNX's do; floats of 8 and 4 bits are held in `f32`, and a conversion to
-them rounds. This table is made by `tests/onnx/run_all.sh build --markdown`;
-[testing.md](testing.md#operators-of-onnx) says how.
+These are the cases of ONNX's own node suite (`onnx` {version}) whose model is one node: {cases} cases of {operators} operators. {right} of
+them are right. The suite's other cases are the same operators once more, written as graphs.
 
-*Refused* is what the language does not say. *Outside* is what it leaves out by design:
+Each case is written in the language, by a function of the library or a composition (`tests/onnx`). The interpreter and an
+executable compute it, and both must give the values that ONNX expects:
+
+- integers and truth values exactly
+- f64 to 1e-7, f32 to 1e-5, f16 and bf16 to a unit of the last place, relative to the greatest element of a result
+- each element of f32 and f64 within ONNX's own bounds (1e-3)
+
+`judge.py` names four exceptions: three cases expect values of four digits, and one has a tie in f32 that is none in the
+interpreter's doubles.
+
+- **Operands** are values of the run. Shapes, axes, counts and other operands that decide a shape are known when the program is
+  compiled.
+- **Integers** of 2 to 16 bits and without sign are held in `i32` and `i64`, and wrap around as ONNX's do.
+- **Floats** of 8 and 4 bits are held in `f32`; a conversion to them rounds.
+
+`tests/onnx/run_all.sh build --markdown` makes the table; [testing.md](testing.md#operators-of-onnx) says how. *Refused* are cases
+that the language cannot express. *Outside* are those that it leaves out by design:
 
 {outside}
 """

@@ -4,16 +4,24 @@ import os
 
 HEAD = """# Agreement with PyTorch
 
-Models of [models/](../models) beside the same networks written in PyTorch (`tests/torch/twins`), on the same weights
-and inputs: loss and every gradient of one step, then losses and all weights after some steps of the model's own
-optimizer. This table is made by `python3 tests/torch/compare.py --markdown`; [testing.md](testing.md#agreement-with-pytorch)
-says how. [Operators of ONNX](#operators-of-onnx) follow.
+This page shows how closely the models of [models/](../models) agree with PyTorch, and
+[single operators with ONNX](#operators-of-onnx).
 
-Errors are relative, to PyTorch in double: of a gradient to its norm, of a weight to how far it has moved; the worst tensor
-counts. In brackets is how far PyTorch's own single floats are from its double ones. A star marks a published number of
-parameters that the model was held to. What was made smaller stands in the last column. In single floats a rectifier whose
-input rounds to the other side of 0 sends a run another way, ours or PyTorch's: up to three draws of inputs are tried then,
-and networks of many batch norms start from shifts that keep rectifiers away from there (f64 does without).
+Each model is compared with the same network written in PyTorch (`tests/torch/twins`), on the same weights and inputs:
+
+- loss and every gradient of one step
+- losses and all weights after some steps of the model's own optimizer
+
+`python3 tests/torch/compare.py --markdown` makes the table; [testing.md](testing.md#agreement-with-pytorch) says how.
+
+- **Errors** are relative to PyTorch in double. The error of a gradient is divided by its norm, that of a weight by how far
+  the weight has moved. The worst tensor counts.
+- **Brackets** have the distance of PyTorch's own single floats from its double ones.
+- **A star** marks a number of parameters that was published; the model was held to it.
+- **Constants** are those that were changed: for a smaller network, without random numbers, or with smaller steps.
+- **Draws.** In single floats the input of a rectifier may round to the other side of 0. Then a run goes another way, ours or
+  PyTorch's. So up to three draws of inputs are tried. Networks of many batch norms start from shifts that keep rectifiers away
+  from 0. f64 needs neither.
 
 | model | floats | parameters | first loss | gradients | losses | weights | steps | constants |
 |---|---|---|---|---|---|---|---|---|

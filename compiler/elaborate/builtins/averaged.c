@@ -46,7 +46,7 @@ const Builtin builtins_follow[] = {
             "A layer like the given one, with moving averages of its parameters, which no "
             "gradient trains: a target network, a momentum encoder, a mean teacher. They begin as "
             "the parameters are when a run begins and move once a step, by an average as of train "
-            "{ average = ... }; statistics of batch_norm it has for itself."
+            "{ average = ... }. It has statistics of batch_norm of its own."
             " Example: online = linear(_, 8); y = online(x); target = averaged(online, "
             "ema(0.99)); loss = mse(y, target(x + 0.1))"),
     BUILTIN("evaluation in training", apply_evaluated, 0, "evaluated", "layer: any",

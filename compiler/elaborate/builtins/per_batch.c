@@ -24,10 +24,11 @@ static Value apply_per_batch(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_per_batch[] = {
-    BUILTIN("means over batches", apply_per_batch, 0, "per_batch", "x: tensor",
-            "x itself, a scalar; as a metric, or in one, it is reported as the mean over whole "
-            "batches. For what mixes the examples of a batch, which no other metric may, "
-            "or where this mean is wanted instead of the exact value over the set."
-            " Example: spread = per_batch(std(logits))"),
+    BUILTIN(
+        "means over batches", apply_per_batch, 0, "per_batch", "x: tensor",
+        "x itself, a scalar; as a metric, or in one, it is reported as the mean over whole "
+        "batches. It is for values that mix the examples of a batch, which no other metric may, "
+        "or where this mean is wanted instead of the exact value over the set."
+        " Example: spread = per_batch(std(logits))"),
     {0},
 };

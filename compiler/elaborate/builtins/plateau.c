@@ -115,7 +115,8 @@ const Builtin builtins_schedule[] = {
             "start: number, factor: number = 0.1, patience: int = 10, threshold: number = 1e-4, "
             "cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: string = none, "
             "best: string = \"min\", relative: bool = true, least: number = 1e-8",
-            "What `plateau` begins a step with, for schedules of one's own: `start`, and times "
+            "The value that `plateau` begins a step with, for schedules of one's own: `start`, and "
+            "times "
             "`factor` whenever a metric of a data set has not improved for more than `patience` "
             "reports."
             " Example: schedule calm(peak) { return minimum(plateau_value(peak), 1e-3) }"),

@@ -126,11 +126,12 @@ const Builtin builtins_ranked[] = {
             "the area under the curve of precision against recall, without interpolation. "
             "Labels as in auc."
             " Example: area = average_precision(logits[:, 1], label == 1)"),
-    BUILTIN("metrics by rank", apply_boxes, 0, "boxes_ranked",
-            "found: tensor, truth: tensor, percent: int",
-            "Internal: what box_precision computes, of rows x1, y1, x2, y2, score, class and x1, "
-            "y1, x2, y2, "
-            "class; percent: the overlap, 0 for the mean over 50, 55, ..., 95."
-            " Example: precise = boxes_ranked(x[:, none, :6], x[:, none, :5], 50)"),
+    BUILTIN(
+        "metrics by rank", apply_boxes, 0, "boxes_ranked",
+        "found: tensor, truth: tensor, percent: int",
+        "Internal: the computation of box_precision, of rows x1, y1, x2, y2, score, class and x1, "
+        "y1, x2, y2, "
+        "class; percent: the overlap, 0 for the mean over 50, 55, ..., 95."
+        " Example: precise = boxes_ranked(x[:, none, :6], x[:, none, :5], 50)"),
     {0},
 };

@@ -126,7 +126,7 @@ static bool check_conv(Elaborator *e, const Bound *bound, const Node *x, const N
   const char *why = "must have one type and as many axes";
   if (fits && (channels % groups != 0 || w->type.shape.dim[0] % groups != 0)) {
     fits = false;
-    why = "do not divide into that many groups";
+    why = "are not evenly divisible by the number of groups";
   } else if (fits && expected != w->type.shape.dim[1]) {
     fits = false;
     why = "do not agree in their channels";

@@ -42,22 +42,24 @@ const Builtin builtins_words[] = {
               "A tensor that lives from step to step; NAME <- VALUE gives it its next value."
               " Example: state seen : [] = zeros; seen <- seen + 1"),
     STATEMENT("stream", "stream NAME : TYPE[EXTENTS] = INITIAL",
-              "A state of one pass over a data set, which begins with INITIAL: what a recurrent "
-              "network carries from one minibatch to the next. Each data set has its own."
+              "A state of one pass over a data set, which begins with INITIAL, such as the memory "
+              "of a recurrent network. It goes on from one minibatch to the next. Each data set "
+              "has its own."
               " Example: stream h : [batch, 16] = zeros; h <- 0.5 * (h + x)"),
     STATEMENT(
         "scan",
         "scan NAME, ... in SEQUENCE, ... along AXIS recompute with NAME = FIRST, ... { BODY }",
         "The loop of the running program: a step for each element of the sequences. Names "
-        "after `with` are carried: what the body binds to them is their value in the next "
-        "step. `yield` ends the body; what it gives is stacked along the axis. The result: "
-        "what is yielded, then the carries. Backwards: scan v in x[:, ::-1]. recompute: the "
-        "backward pass computes the steps again instead of keeping what they made."
+        "after `with` are carried: the body binds their values for the next step. "
+        "`yield` ends the body; its values are stacked along the axis. The result: "
+        "the stacked values, then the carries. Backwards: scan v in x[:, ::-1]. recompute: the "
+        "backward pass computes the steps again instead of keeping their values."
         " Example: hs, last = scan v in sequence along 1 with h = x { h = tanh(h + v); yield h }"),
-    STATEMENT("def", "def NAME(ARGUMENTS) { BODY } gradient (DY) { BODY }",
-              "A function, or a layer if it makes parameters. Behind `gradient`, which may be left "
-              "out, stands what computes the gradients of the arguments from that of the result."
-              " Example: def double(v, times = 2) { return times * v }"),
+    STATEMENT(
+        "def", "def NAME(ARGUMENTS) { BODY } gradient (DY) { BODY }",
+        "A function, or a layer if it makes parameters. The block after `gradient`, which may be "
+        "left out, computes the gradients of the arguments from that of the result."
+        " Example: def double(v, times = 2) { return times * v }"),
     STATEMENT(
         "gradient", "def NAME(ARGUMENTS) { BODY } gradient (DY) { BODY }",
         "A gradient of one's own: the block returns the gradients of the arguments, `none` "
@@ -84,18 +86,20 @@ const Builtin builtins_words[] = {
               "Initial values of a parameter, from its shape, fan_in and fan_out."
               " Example: init flat(width = 1.0) { return width * (2 * rand(shape) - 1) }"),
     STATEMENT("train", "train { KEY = VALUE, ... params PATTERN { KEY = VALUE, ... } }",
-              "What is minimized, how and how long; keys in `params` hold for the parameters whose "
+              "Training: the loss, the optimizer, the length; keys in `params` hold for the "
+              "parameters whose "
               "paths match. A group with a `minimize` of its own has its own loss."
               " Example: train { minimize = mse(linear(x, 16), x), optimizer = adam, epochs = 5, "
               "params \"*.b\" { frozen = true } }"),
     STATEMENT("predict", "predict { NAME = VALUE, ... }",
               "The results for one example. Example: predict { score = max(x, axis = -1) }"),
-    STATEMENT("generate", "generate { from = TOKENS, next = LOGITS }",
-              "What `OUT generate` writes texts with: `from` is an input of class numbers, [batch, "
-              "length], `next` the logits of what follows each of its places, [batch, length, "
-              "classes], of which those of a place follow from the tokens up to it; or [batch, "
-              "classes], of what follows the last."
-              " Example: generate { from = words, next = linear(embedding(words, 50, 8), 50) }"),
+    STATEMENT(
+        "generate", "generate { from = TOKENS, next = LOGITS }",
+        "How `OUT generate` writes texts. `from` is an input of class numbers, [batch, length]. "
+        "`next` is the logits of the token after each of its places, [batch, length, classes]; "
+        "those of a place follow from the tokens up to it. Or it is [batch, classes], the "
+        "logits of the token after the last."
+        " Example: generate { from = words, next = linear(embedding(words, 50, 8), 50) }"),
     STATEMENT("data", "data SET { FIELD, ... = SOURCE | STAGE | ... }",
               "Where the fields of a data set come from; `train` is trained on, others evaluate."
               " Example: data test { x = npy(\"test.npy\") }"),
@@ -111,13 +115,14 @@ const Builtin builtins_words[] = {
               "`training`. Elements of tensors are not known then: `where` chooses among them."
               " Example: if rank(image) == 4 { y = flatten(image) } else { y = image }"),
     STATEMENT("else", "if CONDITION { BODY } else { BODY }",
-              "What holds where the condition of `if` does not."
+              "The statements for the case that the condition of `if` is false."
               " Example: if rank(x) == 2 { y = x } else { y = flatten(x) }"),
     STATEMENT("return", "return VALUE, ...",
               "The result of a def, a schedule, an initializer or a gradient; several are a tuple."
               " Example: def halves(v) { return v / 2, v / 2 }"),
     STATEMENT("yield", "yield VALUE, ...",
-              "What a step of a scan gives; it ends the body. The steps' values are stacked along "
+              "The values that a step of a scan gives; it ends the body. The steps' values are "
+              "stacked along "
               "the axis of the scan."
               " Example: sums, _ = scan v in sequence along 1 with s = x { s = s + v; yield s }"),
     STATEMENT("_", "_ = VALUE | LAYER(_, ARGUMENTS)",
@@ -126,16 +131,16 @@ const Builtin builtins_words[] = {
               " Example: enc = linear(_, 8); near = sum((enc(x) - enc(2 * x)) ^ 2)"),
 
     CLAUSE("in", "for NAME in LIST | scan NAME in SEQUENCE | option NAME = NUMBER in LEAST..LIMIT",
-           "What a loop goes through, or the limits of an option."
+           "The elements that a loop goes through, or the limits of an option."
            " Example: def times_six(v) { for k in 1..4 { v = k * v }; return v }"),
     CLAUSE("along", "scan NAME in SEQUENCE along AXIS",
            "The axis that a scan goes along, 0 unless it is said."
            " Example: sums, _ = scan v in sequence along 1 with s = x { s = s + v; yield s }"),
     CLAUSE("with", "scan NAME in SEQUENCE with NAME = FIRST, ...",
-           "The values that a scan carries from step to step, and what they are before the first."
+           "The names that a scan carries from step to step, and their values before the first."
            " Example: sums, _ = scan v in sequence along 1 with s = x { s = s + v; yield s }"),
     CLAUSE("recompute", "scan NAME in SEQUENCE along AXIS recompute with NAME = FIRST { BODY }",
-           "The backward pass computes the steps again instead of keeping what they made: less "
+           "The backward pass computes the steps again instead of keeping their values: less "
            "memory, more time."
            " Example: hs, _ = scan v in sequence along 1 recompute with h = x { h = tanh(h + v); "
            "yield h }"),
@@ -246,14 +251,14 @@ const Builtin builtins_words[] = {
           "Limits each element of the gradients to [-LIMIT, LIMIT]." IN_TRAIN
           "clip = clip_value(0.5) }"),
     TRAIN("average", "average = ema(DECAY) | swa(START, EVERY) | none",
-          "Evaluation and prediction read an average of the weights." IN_TRAIN
-          "average = ema(0.99) }"),
+          "Evaluation and prediction read an average of the weights: an exponential moving average "
+          "(ema), or the mean from step START on (swa)." IN_TRAIN "average = ema(0.99) }"),
     TRAIN("accumulate", "accumulate = COUNT",
           "Minibatches a step: the gradient is the mean of theirs." IN_TRAIN "accumulate = 4 }"),
     TRAIN("precision", "precision = TYPE",
           "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
           "numbers of 16 bits; parameters, losses and optimizers stay f32. tf32: f32, but they may "
-          "round what they take to 11 binary digits where a GPU is faster with it. bf16x3: f32, "
+          "round their operands to 11 binary digits where a GPU is faster with it. bf16x3: f32, "
           "whose "
           "products may be sums of three of bf16, to 15 binary digits, where a processor's matrix "
           "unit "
@@ -279,7 +284,7 @@ const Builtin builtins_words[] = {
           "When to save; else after a report if the last save is ten seconds old, and every ten "
           "minutes." IN_TRAIN "save_every = 10 minutes }"),
     TRAIN("minutes", "save_every = COUNT minutes",
-          "The unit of save_every that is time." IN_TRAIN "save_every = 10 minutes }"),
+          "The unit of save_every for times." IN_TRAIN "save_every = 10 minutes }"),
     TRAIN("minute", "save_every = 1 minute",
           "One of the minutes of save_every." IN_TRAIN "save_every = 1 minute }"),
     TRAIN("keep", "keep = COUNT",
@@ -293,7 +298,7 @@ const Builtin builtins_words[] = {
           "run ends. Less is better of a loss; of other metrics the word says it." IN_TRAIN
           "stop = patience(5, train.loss, threshold = 1e-3) }"),
     TRAIN("metrics", "metrics = [NAME, ...]",
-          "What is reported besides the loss."
+          "The values that are reported besides the loss."
           " Example: norm_of_x = norm(x); train { minimize = mse(linear(x, 16), x), optimizer = "
           "sgd, steps = 9, metrics = [norm_of_x] }"),
     TRAIN("lr_scale", "params PATTERN { lr_scale = FACTOR }",
@@ -331,8 +336,8 @@ const Builtin builtins_words[] = {
          "that are larger than memory are read piece by piece."
          " Example: data test { x = npy(\"x.npy\") | on_disk; order = within(8192) }"),
     DATA("tail", "tail = wrap",
-         "In data train what becomes of the last, incomplete minibatch of an epoch: it is filled "
-         "from the epoch's beginning. Without it it is dropped."
+         "In data train: the last, incomplete minibatch of an epoch is filled from the epoch's "
+         "beginning. Without this key it is dropped."
          " Example: data test { x = npy(\"x.npy\"); tail = wrap }"),
     DATA("wrap", "tail = wrap",
          "The last minibatch of an epoch is filled from its beginning."
@@ -389,7 +394,7 @@ const Builtin builtins_words[] = {
            "image_folder(folder, workers = 0, on_error = \"stop\", palette = \"color\")",
            "JPEG and PNG pictures in a folder for each class, decoded by `workers` threads; the "
            "second field is the class. Without it the folder itself may hold the pictures. "
-           "What cannot be read stops the run or, with \"skip\", is "
+           "A picture that cannot be read stops the run or, with \"skip\", is "
            "left out. Masks whose classes are indices of a palette need `palette = \"index\"`.  "
            "[n, channels, height, width]"
            " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
@@ -422,7 +427,7 @@ const Builtin builtins_words[] = {
            "\"color\")",
            "Tar archives in the layout of WebDataset, read piece by piece: a picture and its "
            "class, or "
-           "what `members` names. Braces hold a range of numbers."
+           "the members that `members` names. Braces hold a range of numbers."
            " Example: data train { image, label = shards(\"train-{000..127}.tar\", members = "
            "[\"jpg;png\", \"cls\"]) | random_crop(16); order = within(8192) }"),
     SOURCE("files", "files(workers = 0, palette = \"color\")",
@@ -507,9 +512,8 @@ const Builtin builtins_words[] = {
         "random_affine",
         "random_affine(degrees = 0, translate = 0, scale = [1, 1], shear = 0, value = 0)",
         "Turns a picture about its middle by up to so many degrees either way, shears it likewise, "
-        "scales it by a factor in that range and moves it by up to that part of its size; what "
-        "comes "
-        "from outside has the value. Nothing outside of training."
+        "scales it by a factor in that range and moves it by up to that part of its size; places "
+        "from outside get the value. Nothing outside of training."
         " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
         "random_affine(degrees = 10, translate = 0.1) }"),
     STAGE("random_erase",
