@@ -80,6 +80,7 @@ typedef enum Combine {
   COMBINE_MAX,
   COMBINE_MIN,
   COMBINE_LAST, /* does not depend on the inputs: the value of the last batch */
+  COMBINE_STEPS, /* of a step as a whole, in its last minibatch: mean over steps; evaluation has none */
   COMBINE_COUNT
 } Combine;
 

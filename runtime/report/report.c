@@ -151,9 +151,20 @@ static void put_metric_chart(FILE *file, const nnc_report *report, nnc_chart cha
   if (chart.count > 0) nnc_chart_put(file, &chart);
 }
 
+/* The learning rates of a program, of which some differ by factors: one picture. */
+static void put_rates(FILE *file, const nnc_report *report, nnc_chart chart) {
+  const nnc_model *model = report->session->model;
+  chart.title = "learning rate";
+  for (int i = 0; i < model->rate_count; i++) {
+    const char *name = model->rates[i].name;
+    add_line(&chart, nnc_history_find(chart.history, name), name);
+  }
+  if (chart.count > 0) nnc_chart_put(file, &chart);
+}
+
 /* Numbers of the log that change and are no metric. */
 static bool is_other(const nnc_history *history, const nnc_series *series) {
-  static const char *const known[] = {"epoch", "step", "seconds", "best", "best_step"};
+  static const char *const known[] = {"epoch", "step", "seconds", "best", "best_step", "rate"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(series->name, known[i]) == 0) return false;
   if (strchr(series->name, '/') && strncmp(series->name, "options/", 8) != 0 &&
@@ -178,6 +189,7 @@ static void put_curves(FILE *file, const nnc_report *report, const nnc_best_repo
   fputs("<div class=\"charts\">\n", file);
   for (int i = 0; i < report->session->model->metric_count; i++)
     put_metric_chart(file, report, chart, i);
+  put_rates(file, report, chart);
   for (int i = 0; i < history->series_count; i++) {
     const nnc_series *series = &history->series[i];
     nnc_chart other = chart;
