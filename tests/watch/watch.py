@@ -5,7 +5,7 @@
 Rates are computed once more from the formulas of the schedules. Norms are those of PyTorch (make.py); and where
 the optimizer is plain gradient descent with a rate of 1, a step takes the gradients from the parameters, so that
 the norm is the distance between the checkpoints of two steps, whatever made the gradients."""
-import json, math, os, random, shutil, signal, struct, subprocess, sys, time
+import json, math, os, random, re, shutil, signal, struct, subprocess, sys, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(here, "../lib"))
@@ -240,6 +240,14 @@ step = ir[ir.index("entry train {"):ir.index("entry eval {")]
 check("clip shares the norm", sum("sqrt(" in line and '"clip"' in line or "sqrt(" in line and '"gradient_norm"' in line
                                   for line in step.splitlines()) == 1, step)
 
+# What is forward stays so: values that are computed again, or fused, are the same with the norm.
+whole = json.loads(run(nnc, "torch_f64.net", "--report=json").stdout)
+write("bare.net", TORCH.replace("  metrics = [half, gradient_norm(loss)]\n", "").encode())
+bare = json.loads(run(nnc, "bare.net", "--report=json").stdout)
+steps = [next(entry["steps"] for entry in report["entries"] if entry["entry"] == "train") for report in (whole, bare)]
+check("with clip the steps are those of a program without the metric", len(steps[0]) - len(steps[1]) <= 2
+      and sum(s["bytes"] for s in steps[0]) - sum(s["bytes"] for s in steps[1]) <= 64, [len(s) for s in steps])
+
 # ---- norms: distances between checkpoints ----
 
 HEAD = """const batch = 4, minibatches = 1
@@ -356,16 +364,17 @@ train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 4, validate = 1 step
 """
 if compiled("wide", WIDE):
     norms = [line["train/gradient_norm"] for line in train("wide")]
-    least = json.loads(run(nnc, "wide.net", "--report=json").stdout)
+    least = re.search(r"the least is .*\(([0-9,]+) bytes\)", run(nnc, "wide.net", "--memory-limit=1K", "--threads=1").stderr)
+    limit = [f"--memory-limit={int(int(least[1].replace(',', '')) * 1.05)}", "--threads=1"]
     for name, text, flags, tolerance in (
-            ("limited", WIDE, ["--memory-limit=200K"], 1e-5),
+            ("limited", WIDE, limit, 1e-5),
             ("bf16", WIDE.replace("steps = 4", "precision = bf16, steps = 4"), [], 3e-2),
             ("f16", WIDE.replace("steps = 4", "precision = f16, steps = 4"), [], 1e-2),
             ("dynamic", WIDE.replace("steps = 4", 'precision = f16, loss_scale = "dynamic", steps = 4'), [], 1e-2)):
         if compiled(name, text, *flags):
             found = [line["train/gradient_norm"] for line in train(name)]
             check(f"{name}: the norms", len(found) == 4 and all(near(a, b, tolerance) for a, b in zip(found, norms)), (found, norms))
-    text = run(nnc, "wide.net", "--memory-limit=200K", "--report").stdout
+    text = run(nnc, "wide.net", *limit, "--report").stdout
     check("limited: in pieces", "micro-batches" in text, text)
 
 # A step whose gradients are not finite is left out, and counts as 0.
