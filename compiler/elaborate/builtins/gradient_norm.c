@@ -48,10 +48,8 @@ void builtins_check_gradient_norms(Elaborator *e) {
 const Builtin builtins_gradient_norm[] = {
     BUILTIN("gradients", apply_gradient_norm, 0, "gradient_norm", "loss: tensor",
             "The norm of all gradients of a step together, a metric of training: of a loss that "
-            "train minimizes, by the "
-            "parameters that are trained with it, as the optimizer gets them, before `clip`. "
-            "Reports have the mean over "
-            "the steps; evaluation has none."
+            "train minimizes, by the parameters that are trained with it, as the optimizer gets "
+            "them, before `clip`. Reports have the mean over the steps; evaluation has none."
             " Example: loss = mse(linear(x, 16), x); train { minimize = loss, optimizer = sgd, "
             "steps = 9, metrics = [gradient_norm(loss)] }"),
     {0},

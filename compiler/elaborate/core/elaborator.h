@@ -83,12 +83,13 @@ typedef struct Ranked {
   Node *scores, *label;
 } Ranked;
 
-/* A use of gradient_norm (sections/gradient_norm.c). */
+/* A use of gradient_norm (sections/gradient_norm.c). In training its numbers are made with the update; NULL: not yet, or
+ * train minimizes another loss. */
 typedef struct GradientNorm {
   const Node *scalar; /* what the program sees, which metrics alone may read */
   const Node *loss;
-  Node *squares,
-      *norm; /* of the gradients in training; NULL: not yet, or train minimizes another loss */
+  Node *squares; /* their sum over the gradients so far */
+  Node *norm;
   Span span;
 } GradientNorm;
 
