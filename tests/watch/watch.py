@@ -5,7 +5,7 @@
 Rates are computed once more from the formulas of the schedules. Norms are those of PyTorch (make.py); and where
 the optimizer is plain gradient descent with a rate of 1, a step takes the gradients from the parameters, so that
 the norm is the distance between the checkpoints of two steps, whatever made the gradients."""
-import json, math, os, random, re, shutil, signal, struct, subprocess, sys, time
+import fcntl, json, math, os, pty, random, re, shutil, signal, struct, subprocess, sys, termios, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(here, "../lib"))
@@ -393,6 +393,29 @@ if compiled("bits", WIDE.replace("validate = 1", "validate = 3").replace("steps 
     check("in pieces", parts[-1]["train/gradient_norm"] == one[-1]["train/gradient_norm"], (parts, one))
 
 # ---- what else reads it ----
+
+
+def on_terminal(columns, *words):
+    """What the program writes on a terminal of that width."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+    os.close(slave)
+    text = b""
+    try:
+        while part := os.read(master, 65536):
+            text += part
+    except OSError:  # the end of a terminal
+        pass
+    os.close(master)
+    check(f"{words[0]} on {columns} columns", child.wait() == 0, text)
+    return text.decode(errors="replace")
+
+
+for columns in 300, 60:
+    text = on_terminal(columns, "./rates_c", "--epochs", "60000", "--validate-every", "200000", "--out", "shown", "--threads", "1")
+    told = [float(number) for number in re.findall(r"rate ([0-9.e-]+)  [0-9]+ examples/s", text)]
+    check(f"progress on {columns} columns tells the rate", columns == 60 or told and all(0 <= rate <= 0.125 for rate in told), text[-2000:])
 
 train("rates_c", "--tensorboard", "tb", out="events")
 done = run(sys.executable, f"{here}/../lib/event_file.py", "tb/events.out.tfevents.nnc", "events/log.jsonl")
