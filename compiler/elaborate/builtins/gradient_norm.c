@@ -25,24 +25,25 @@ static Value apply_gradient_norm(Elaborator *e, const Bound *bound) {
   return value_tensor(e, scalar);
 }
 
-static void check_graph(Elaborator *e, const Graph *graph) {
+static bool check_graph(Elaborator *e, const Graph *graph) {
   const bool *live = graph_live_nodes(e->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!live[node->id] || !builtins_is_gradient_norm(node)) continue;
     Diagnostic *d = report_error(e, node->span,
                                  "gradient_norm is a metric: nothing else can be computed of it");
-    diag_help(
+    return diag_help(
         d, "it stands in metrics = [...], alone or in an expression of metrics; grad(loss, [...]) "
            "has the gradients as values");
-    return;
   }
+  return true;
 }
 
 void builtins_check_gradient_norms(Elaborator *e) {
+  if (!check_graph(e, e->host.graph)) return;
   for (int i = 0; i < ENTRY_COUNT; i++)
-    if (i != ENTRY_FINISH && e->module->entries[i]) check_graph(e, e->module->entries[i]);
-  if (e->host.graph) check_graph(e, e->host.graph);
+    if (i != ENTRY_FINISH && e->module->entries[i] && !check_graph(e, e->module->entries[i]))
+      return;
 }
 
 const Builtin builtins_gradient_norm[] = {
