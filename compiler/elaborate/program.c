@@ -292,6 +292,7 @@ static bool trace_all(Elaborator *e) {
   if (train->train) builtins_add_ranked(eval, eval_one);
   if (train->train) builtins_add_classified(e, eval, eval_one);
   builtins_check_ranked(e);
+  builtins_check_gradient_norms(e);
   builtins_check_plateaus(e);
   steer_check(e);
   return diagnostics_error_count(e->diagnostics) == 0;

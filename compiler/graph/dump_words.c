@@ -21,8 +21,9 @@ const char *const dump_scan_words[SCAN_CHOICE_COUNT] = {"auto", "unroll", "loop"
 const char *const dump_unit_words[UNIT_COUNT] = {"number", "epochs", "steps"};
 
 const char *const dump_combine_words[COMBINE_COUNT] = {
-    [COMBINE_MEAN] = "mean", [COMBINE_BATCHES] = "batches", [COMBINE_SUM] = "sum",
-    [COMBINE_MAX] = "max",   [COMBINE_MIN] = "min",         [COMBINE_LAST] = "last",
+    [COMBINE_MEAN] = "mean",   [COMBINE_BATCHES] = "batches", [COMBINE_SUM] = "sum",
+    [COMBINE_MAX] = "max",     [COMBINE_MIN] = "min",         [COMBINE_LAST] = "last",
+    [COMBINE_STEPS] = "steps",
 };
 
 const DumpRunField dump_run_fields[] = {
@@ -92,6 +93,12 @@ static const Field option_fields[] = {
     FIELD("", PLACE, RunOption, span),
 };
 
+static const Field rate_fields[] = {
+    FIELD("", STRING, Rate, name),
+    FIELD(" is ", STRING, Rate, scalar),
+    FIELD("", PLACE, Rate, span),
+};
+
 static const Field watch_fields[] = {
     FIELD("", WORD, Watch, kind, .most = WATCH_KIND_COUNT, .choices = dump_watch_words),
     FIELD(" ", STRING, Watch, metric),
@@ -109,4 +116,5 @@ const DumpList dump_lists[DUMP_LIST_COUNT] = {
     {"plateau", RECORD(plateau_fields), offsetof(Module, plateaus), sizeof(Plateau)},
     {"option", RECORD(option_fields), offsetof(Module, options), sizeof(RunOption)},
     {"watch", RECORD(watch_fields), offsetof(Module, watches), sizeof(Watch)},
+    {"rate", RECORD(rate_fields), offsetof(Module, rates), sizeof(Rate)},
 };

@@ -61,7 +61,7 @@ typedef struct DumpList {
   int field_count;
   size_t list, size; /* where the array is in Module; bytes of an element */
 } DumpList;
-enum { DUMP_LIST_COUNT = 6 };
+enum { DUMP_LIST_COUNT = 7 };
 extern const DumpList dump_lists[DUMP_LIST_COUNT];
 
 /* Any of these arrays. */

@@ -163,7 +163,8 @@ bool *graph_live_nodes(Arena *arena, const Graph *graph) {
 bool *graph_forward_nodes(Arena *arena, const Graph *graph) {
   bool *is_forward = ARENA_ARRAY(arena, bool, graph->next_id);
   for (int i = 0; i < graph->outputs.count; i++)
-    if (graph->outputs.items[i].kind == OUTPUT_ACCUMULATOR)
+    if (graph->outputs.items[i].kind == OUTPUT_ACCUMULATOR &&
+        graph->outputs.items[i].combine != COMBINE_STEPS)
       is_forward[graph->outputs.items[i].node->id] = true;
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];

@@ -80,6 +80,7 @@ typedef enum Combine {
   COMBINE_MAX,
   COMBINE_MIN,
   COMBINE_LAST, /* does not depend on the inputs: the value of the last batch */
+  COMBINE_STEPS, /* of a step as a whole, in its last minibatch: mean over steps; evaluation has none */
   COMBINE_COUNT
 } Combine;
 
@@ -147,7 +148,8 @@ Node *graph_copy_tree(Graph *into, Node *node, NodeMap *map);
 void graph_map_outputs(Graph *into, const Graph *from, const NodeMap *map);
 /* Nodes that some output depends on, indexed by id. */
 bool *graph_live_nodes(Arena *arena, const Graph *graph);
-/* The forward part: nodes that an accumulator (loss, metric) depends on, indexed by id. */
+/* The forward part: nodes that an accumulator (loss, metric) depends on, indexed by id; but for those of a step as a
+ * whole, which follow from the gradients. */
 bool *graph_forward_nodes(Arena *arena, const Graph *graph);
 /* For each node id the number of uses by live nodes and by outputs. */
 int *graph_use_counts(Arena *arena, const Graph *graph);

@@ -88,13 +88,32 @@ void module_rankings(Arena *arena, const Module *module, RankingNames *names) {
   }
 }
 
-bool module_metric_is_ranked(Arena *arena, const Module *module, const char *metric) {
+static bool is_ranking(const Module *module, const char *scalar) {
+  (void)module;
+  return module_is_ranking(scalar);
+}
+
+/* All entries agree on how accumulators are combined. */
+static bool is_of_steps(const Module *module, const char *scalar) {
+  const Graph *train = module->entries[ENTRY_TRAIN];
+  for (int i = 0; train && i < train->outputs.count; i++) {
+    const Output *output = &train->outputs.items[i];
+    if (output->kind == OUTPUT_ACCUMULATOR && output->combine == COMBINE_STEPS &&
+        strcmp(output->name, scalar) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Whether the metric is computed of a scalar that is `special`. */
+static bool metric_depends(Arena *arena, const Module *module, const char *metric,
+                           bool special(const Module *, const char *)) {
   const Graph *finish = module->entries[ENTRY_FINISH];
   if (!finish) return false;
   bool *depends = ARENA_ARRAY(arena, bool, finish->next_id);
   for (int i = 0; i < finish->nodes.count; i++) {
     const Node *node = finish->nodes.items[i];
-    depends[node->id] = node->op == OP_SCALAR && module_is_ranking(node_string(node, ATTR_NAME));
+    depends[node->id] = node->op == OP_SCALAR && special(module, node_string(node, ATTR_NAME));
     for (int k = 0; k < node->operand_count; k++)
       depends[node->id] = depends[node->id] || depends[node->operands[k]->id];
   }
@@ -102,4 +121,12 @@ bool module_metric_is_ranked(Arena *arena, const Module *module, const char *met
     if (strcmp(finish->outputs.items[i].name, metric) == 0)
       return depends[finish->outputs.items[i].node->id];
   return false;
+}
+
+bool module_metric_is_ranked(Arena *arena, const Module *module, const char *metric) {
+  return metric_depends(arena, module, metric, is_ranking);
+}
+
+bool module_metric_is_of_steps(Arena *arena, const Module *module, const char *metric) {
+  return metric_depends(arena, module, metric, is_of_steps);
 }

@@ -169,6 +169,13 @@ typedef struct Watch {
   Span set_span, span;
 } Watch;
 
+/* A learning rate that the log tells, since it is no constant number of the program. */
+typedef struct Rate {
+  const char *name;   /* in the log: "rate"; of a group of parameters "rate/PATTERN" */
+  const char *scalar; /* output of the host graph */
+  Span span;
+} Rate;
+
 /* --scans: whether the steps of scans are written out (passes/unroll.c). */
 typedef enum ScanChoice { SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT } ScanChoice;
 
@@ -226,6 +233,7 @@ typedef struct Module {
   VEC(Plateau) plateaus;
   VEC(RunOption) options;
   VEC(Watch) watches;
+  VEC(Rate) rates;
   VEC(ExternInfo) externs;
   RunConfig run;
   /* The machine that it is compiled for; NULL: any. Passes ask which kernels it has. */
@@ -240,6 +248,8 @@ int module_option_index(const Module *module, const char *name);
 const char **module_metric_names(Arena *arena, const Module *module);
 /* Whether a metric depends on one. */
 bool module_metric_is_ranked(Arena *arena, const Module *module, const char *metric);
+/* Whether a metric depends on a number of steps (COMBINE_STEPS), which evaluation has not. */
+bool module_metric_is_of_steps(Arena *arena, const Module *module, const char *metric);
 void module_rankings(Arena *arena, const Module *module, RankingNames *names);
 const ExternInfo *module_find_extern(const Module *module, const char *function);
 

@@ -218,6 +218,22 @@ static bool check_options(Check *check) {
   return true;
 }
 
+/* The log has each under a name of its own. */
+static bool check_rates(Check *check) {
+  const Module *module = check->module;
+  for (int i = 0; i < module->rates.count; i++) {
+    const Rate *rate = &module->rates.items[i];
+    if (!rate->name || !rate->scalar) return fail(check, "rate %d lacks a name", i);
+    if (!gives(check, ENTRY_HOST, OUTPUT_SCALAR, rate->scalar))
+      return fail(check, "rate \"%s\": entry host does not compute \"%s\"", rate->name,
+                  rate->scalar);
+    for (int k = 0; k < i; k++)
+      if (strcmp(module->rates.items[k].name, rate->name) == 0)
+        return fail(check, "rate \"%s\": there are two of this name", rate->name);
+  }
+  return true;
+}
+
 static bool check_metrics(Check *check) {
   const Module *module = check->module;
   PointerTable names = {0};
@@ -564,7 +580,7 @@ static bool check_module(Check *check) {
   check->kind = ENTRY_COUNT;
   if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
       !check_metrics(check) || !check_plateaus(check) || !check_options(check) ||
-      !check_watches(check))
+      !check_rates(check) || !check_watches(check))
     return false;
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!check_entry(check, kind)) return false;

@@ -103,8 +103,15 @@ typedef struct nnc_watch {
   int64_t count;    /* checkpoints that are kept; reports without an improvement */
 } nnc_watch;
 
-/* How the host combines an accumulator over batches, in double; the compiler's Combine. */
-enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
+/* A learning rate that the log tells. */
+typedef struct nnc_rate {
+  const char *name; /* "rate", "rate/head.*" */
+  int scalar;       /* its number among the host scalars */
+} nnc_rate;
+
+/* How the host combines an accumulator over batches, in double; the compiler's Combine. NNC_STEPS: only the last minibatch of
+ * a step counts, for all of them. */
+enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST, NNC_STEPS };
 
 /* Or the overlap, 50 to 95 percent, from which on a found box is right. */
 enum nnc_ranking_kind { NNC_RANKING_AUC, NNC_RANKING_AVERAGE, NNC_RANKING_BOXES };
@@ -317,11 +324,14 @@ typedef struct nnc_model {
   int scalar_count;
   const char *const *scalar_names;
   void (*host)(const double *inputs, double *scalars);
+  int rate_count;
+  const nnc_rate *rates;
 
   /* Metrics: `loss` first.  Accumulators of train and eval come in the same order. */
   int metric_count;
   const char *const *metric_names;
   void (*finish)(const double *accumulators, double *metrics);
+  const unsigned char *metric_is_of_steps; /* training alone has it; NULL: there are none */
 
   /* Metrics of the order of a set: enum nnc_ranking_kind each. Results 2 i and 2 i + 1 of eval and eval_one are the scores and
    * the labels of number i; finish reads their values after the accumulators. By metric: does it depend on them? */
@@ -352,7 +362,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 22 };
+enum { NNC_MODEL_ABI = 23 };
 
 extern nnc_model nnc_the_model;
 

@@ -37,7 +37,8 @@ void nnc_tally_reset(nnc_tally *tally) {
 static double combine(int kind, double sum, double value, double examples, bool is_first) {
   switch (kind) {
   case NNC_MEAN:
-  case NNC_BATCHES: return sum + value * examples;
+  case NNC_BATCHES:
+  case NNC_STEPS: return sum + value * examples;
   case NNC_SUM: return sum + value;
   case NNC_MAX: return is_first || value > sum || isnan(value) ? value : sum;
   case NNC_MIN: return is_first || value < sum || isnan(value) ? value : sum;
@@ -64,8 +65,16 @@ void nnc_tally_take(nnc_tally *tally, const nnc_entry *entry, const nnc_device *
   if (entry->batch >= tally->batch) tally->in_batches += entry->batch;
 }
 
-bool nnc_metric_is_ranked(const nnc_model *model, int metric) {
+static bool is_of_order(const nnc_model *model, int metric) {
   return model->metric_is_ranked && model->metric_is_ranked[metric];
+}
+
+static bool is_of_steps(const nnc_model *model, int metric) {
+  return model->metric_is_of_steps && model->metric_is_of_steps[metric];
+}
+
+bool nnc_metric_is_told(const nnc_model *model, int metric, bool of_training) {
+  return !(of_training ? is_of_order : is_of_steps)(model, metric);
 }
 
 /* "loss.2" is the loss of a group. */
@@ -97,8 +106,10 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
   int64_t in_batches = tally->in_batches > 0 ? tally->in_batches : tally->examples;
   for (int i = 0; i < tally->count; i++) {
     int kind = entry->accumulators[i].combine;
+    double minibatches = model->accumulation > 1 ? (double)model->accumulation : 1;
     double examples = kind == NNC_MEAN      ? (double)tally->examples
                       : kind == NNC_BATCHES ? (double)in_batches
+                      : kind == NNC_STEPS   ? (double)tally->examples / minibatches
                                             : 1;
     tally->values[i] = tally->sums[i] / examples;
   }

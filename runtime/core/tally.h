@@ -8,7 +8,7 @@
 
 typedef struct nnc_tally {
   int count;
-  double *sums;       /* NNC_MEAN, NNC_BATCHES: weighted by examples */
+  double *sums;       /* NNC_MEAN, NNC_BATCHES, NNC_STEPS: weighted by examples */
   double *values;     /* for nnc_tally_metrics to work in */
   double *rankings;   /* of the model, the caller's; NULL: not known, as in training */
   int64_t examples;   /* seen since the last reset */
@@ -34,8 +34,8 @@ void nnc_tally_settle(nnc_tally *tally);
 /* The model's metrics of all that was added; `metrics` has model->metric_count elements. */
 void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
                        double *metrics);
-/* A metric of the order of a set: training has none. */
-bool nnc_metric_is_ranked(const nnc_model *model, int metric);
+/* Whether a report has the metric: training has none of the order of a set, evaluation none of steps. */
+bool nnc_metric_is_told(const nnc_model *model, int metric, bool of_training);
 /* Bytes of the list's name where a metric is an element of one, 4 of "rate.12"; 0: it is a number by itself. */
 size_t nnc_metric_list(const nnc_model *model, int metric);
 void nnc_tally_close(nnc_tally *tally);

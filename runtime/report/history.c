@@ -225,13 +225,20 @@ static bool has_set(const nnc_model *model, const char *name, size_t length) {
   return length == 5 && strncmp(name, "train", length) == 0;
 }
 
+/* "rate/head.*", of a group of parameters. */
+static bool is_rate(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->rate_count; i++)
+    if (strcmp(model->rates[i].name, name) == 0) return true;
+  return false;
+}
+
 bool nnc_history_fits(const nnc_history *history, const nnc_model *model, const char *path) {
   bool has_own = history->count == 0 || model->metric_count == 0;
   for (int i = 0; i < history->series_count; i++) {
     const char *name = history->series[i].name, *slash = strchr(name, '/');
     bool is_metric =
         slash && strncmp(name, "options/", 8) != 0 && strncmp(name, "skipped/", 8) != 0;
-    if (!is_metric) continue;
+    if (!is_metric || is_rate(model, name)) continue;
     has_own = true;
     if (has_metric(model, slash + 1) && has_set(model, name, (size_t)(slash - name))) continue;
     nnc_error("%s is the log of another program: it has '%s', which %s does not compute", path,

@@ -151,18 +151,36 @@ static void put_metric_chart(FILE *file, const nnc_report *report, nnc_chart cha
   if (chart.count > 0) nnc_chart_put(file, &chart);
 }
 
+static bool changes(const nnc_history *history, const nnc_series *series) {
+  double first = nnc_history_value(history, series->name, 0);
+  for (int64_t i = 1; i < history->count; i++)
+    if (nnc_history_value(history, series->name, i) != first) return true;
+  return false;
+}
+
+/* The learning rates of a program in one picture, where one of them changes: those of groups are often a part of the
+ * first. */
+static void put_rates(FILE *file, const nnc_report *report, nnc_chart chart) {
+  const nnc_model *model = report->session->model;
+  bool is_any = false;
+  chart.title = "learning rate";
+  for (int i = 0; i < model->rate_count; i++) {
+    const nnc_series *series = nnc_history_find(chart.history, model->rates[i].name);
+    is_any = is_any || (series && changes(chart.history, series));
+    add_line(&chart, series, model->rates[i].name);
+  }
+  if (is_any) nnc_chart_put(file, &chart);
+}
+
 /* Numbers of the log that change and are no metric. */
 static bool is_other(const nnc_history *history, const nnc_series *series) {
-  static const char *const known[] = {"epoch", "step", "seconds", "best", "best_step"};
+  static const char *const known[] = {"epoch", "step", "seconds", "best", "best_step", "rate"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(series->name, known[i]) == 0) return false;
   if (strchr(series->name, '/') && strncmp(series->name, "options/", 8) != 0 &&
       strncmp(series->name, "skipped/", 8) != 0)
     return false;
-  double first = nnc_history_value(history, series->name, 0);
-  for (int64_t i = 1; i < history->count; i++)
-    if (nnc_history_value(history, series->name, i) != first) return true;
-  return false;
+  return changes(history, series);
 }
 
 static const char *title_of(const char *name) {
@@ -178,6 +196,7 @@ static void put_curves(FILE *file, const nnc_report *report, const nnc_best_repo
   fputs("<div class=\"charts\">\n", file);
   for (int i = 0; i < report->session->model->metric_count; i++)
     put_metric_chart(file, report, chart, i);
+  put_rates(file, report, chart);
   for (int i = 0; i < history->series_count; i++) {
     const nnc_series *series = &history->series[i];
     nnc_chart other = chart;

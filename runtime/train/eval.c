@@ -23,6 +23,7 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
   printf(",\"examples\":%lld,\"step\":%lld", (long long)nnc_data_examples(set->data),
          (long long)step);
   for (int i = 0; i < model->metric_count; i++) {
+    if (!nnc_metric_is_told(model, i, false)) continue;
     fputc(',', stdout);
     nnc_json_put_string(stdout, model->metric_names[i]);
     fputc(':', stdout);
@@ -30,10 +31,15 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
   }
 }
 
+/* A number by itself, in the row of the set. */
+static bool has_column(const nnc_model *model, int metric) {
+  return nnc_metric_list(model, metric) == 0 && nnc_metric_is_told(model, metric, false);
+}
+
 static void print_head(const nnc_model *model) {
   printf("%-12s %10s", "data", "examples");
   for (int i = 0; i < model->metric_count; i++)
-    if (nnc_metric_list(model, i) == 0) printf(" %12s", nnc_printable(model->metric_names[i]));
+    if (has_column(model, i)) printf(" %12s", nnc_printable(model->metric_names[i]));
   putchar('\n');
 }
 
@@ -41,7 +47,7 @@ static void print_head(const nnc_model *model) {
 static void print_lists(const nnc_model *model, const double *metrics) {
   size_t before = 0;
   for (int i = 0; i < model->metric_count; i++) {
-    size_t length = nnc_metric_list(model, i);
+    size_t length = nnc_metric_is_told(model, i, false) ? nnc_metric_list(model, i) : 0;
     const char *name = model->metric_names[i];
     if (length > 0) {
       bool goes_on = length == before && !strncmp(name, model->metric_names[i - 1], length + 1);
@@ -55,7 +61,7 @@ static void print_lists(const nnc_model *model, const double *metrics) {
 static void print_row(const nnc_model *model, const nnc_eval_set *set, const double *metrics) {
   printf("%-12s %10lld", nnc_printable(set->name), (long long)nnc_data_examples(set->data));
   for (int i = 0; i < model->metric_count; i++)
-    if (nnc_metric_list(model, i) == 0) printf(" %12.6g", metrics[i]);
+    if (has_column(model, i)) printf(" %12.6g", metrics[i]);
   print_lists(model, metrics);
   putchar('\n');
 }

@@ -56,7 +56,7 @@ __attribute__((format(printf, 3, 4))) static size_t append(char line[NNC_PROGRES
 static size_t append_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
                              int count, const char *prefix, const double *metrics) {
   for (int i = 0; i < count; i++)
-    if ((*prefix || !nnc_metric_is_ranked(model, i)) && nnc_metric_list(model, i) == 0)
+    if (nnc_metric_is_told(model, i, *prefix == '\0') && nnc_metric_list(model, i) == 0)
       at = append(line, at, "  %s%s %.4g", prefix, model->metric_names[i], metrics[i]);
   return at;
 }
@@ -92,7 +92,7 @@ static size_t append_memory(char line[NNC_PROGRESS_LINE], size_t at) {
 /* What a line has room for. */
 typedef struct Room {
   int metrics; /* the first ones */
-  bool memory;
+  bool rate, memory;
 } Room;
 
 static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
@@ -104,6 +104,7 @@ static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
   at = append(line, at, "step %lld/%lld", (long long)place->step, (long long)place->steps);
   at = append_metrics(line, at, model, room.metrics, "", metrics);
   double rate = progress->rate;
+  if (room.rate && place->rate) at = append(line, at, "  rate %.4g", *place->rate);
   at = append(line, at, "  %.0f examples/s", rate * (double)place->examples_per_step);
   if (progress->loader) at = append(line, at, "  data %.0f%%", progress->data_wait * 100);
   if (room.memory) at = append_memory(line, at);
@@ -111,16 +112,19 @@ static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
   if (left >= 0) append_left(line, at, left);
 }
 
-/* What does not fit beside the time left is not shown, memory first, then metrics: a longer line would scroll. */
+/* What does not fit beside the time left is not shown, memory first, then the learning rate and metrics: a longer line
+ * would scroll. */
 void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
                        const nnc_progress_place *place, const double *metrics) {
   char line[NNC_PROGRESS_LINE];
   update_rate(progress, place->step);
   int count = model->metric_count;
   int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
-  make_line(line, model, place, progress, metrics, (Room){count, true});
+  make_line(line, model, place, progress, metrics, (Room){count, true, true});
+  if (nnc_progress_width(line) >= columns)
+    make_line(line, model, place, progress, metrics, (Room){count, true, false});
   for (; nnc_progress_width(line) >= columns && count >= 0; count--)
-    make_line(line, model, place, progress, metrics, (Room){count, false});
+    make_line(line, model, place, progress, metrics, (Room){count, false, false});
   nnc_progress_show(line);
   progress->shown = nnc_seconds_now();
 }

@@ -26,6 +26,7 @@ typedef struct nnc_progress {
 typedef struct nnc_progress_place {
   int64_t epoch, epochs, step, steps;
   int64_t examples_per_step;
+  const double *rate; /* the learning rate, where it is no constant; else NULL */
 } nnc_progress_place;
 
 /* `loader`: whose waits are shown, NULL: none. */
@@ -34,7 +35,7 @@ void nnc_progress_start(nnc_progress *progress, int64_t step, const nnc_loader *
 void nnc_progress_restart(nnc_progress *progress, int64_t step);
 /* Is it time for a line?  Cheap. */
 bool nnc_progress_is_due(const nnc_progress *progress);
-/* "epoch 3/20  step 1500/12000  loss 0.0342  accuracy 0.989  41230 examples/s  data 3%  0:12 left" */
+/* "epoch 3/20  step 1500/12000  loss 0.0342  accuracy 0.989  rate 0.0012  41230 examples/s  data 3%  0:12 left" */
 void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
                        const nnc_progress_place *place, const double *metrics);
 /* Appends "  loss 0.0342  accuracy 0.989" at `at`; the new end. */

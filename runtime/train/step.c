@@ -76,9 +76,11 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
   return true;
 }
 
-static void print_metrics(const nnc_model *model, int64_t step, const double *metrics) {
+static void print_metrics(const nnc_model *model, int64_t step, const double *metrics,
+                          bool trains) {
   printf("{\"step\": %lld", (long long)step);
   for (int i = 0; i < model->metric_count; i++) {
+    if (!trains && !nnc_metric_is_told(model, i, false)) continue;
     /* Exact: these numbers are there to be compared. */
     double value = metrics[i];
     fputs(", ", stdout);
@@ -121,7 +123,7 @@ static bool run_steps(const Feeder *feeder, int64_t steps) {
     good = run_step(feeder, &tally, step);
     if (!good) break;
     nnc_tally_metrics(&tally, model, entry, metrics);
-    print_metrics(model, step + 1, metrics);
+    print_metrics(model, step + 1, metrics, !session->options->eval);
   }
   nnc_tally_close(&tally);
   free(metrics);

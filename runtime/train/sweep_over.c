@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/tally.h"
 #include "nnc_model.h"
 #include "os/printable.h"
 
@@ -72,8 +73,8 @@ static void write(const void *context, int group, int column, char cell[NNC_SWEE
   if (column == 0 && group < 0) snprintf(cell, NNC_SWEEP_CELL, "runs");
   else if (column == 0) snprintf(cell, NNC_SWEEP_CELL, "%d", mean_of(over, group, false, 0).count);
   else if (group < 0)
-    snprintf(cell, NNC_SWEEP_CELL, "%s %s/%s", is_best ? "best" : "last", nnc_sweep_set(set),
-             nnc_the_model.metric_names[metric]);
+    snprintf(cell, NNC_SWEEP_CELL, "%s %s/%s", is_best ? "best" : "last",
+             nnc_sweep_set_of(set, metric), nnc_the_model.metric_names[metric]);
   else write_mean(mean_of(over, group, is_best, set * metrics + metric), cell);
 }
 
@@ -107,6 +108,7 @@ static void put_metrics(const Over *over, int group, bool is_best) {
   const char *before = "";
   for (int set = 0; set <= model->data_set_count; set++)
     for (int i = 0; i < model->metric_count && nnc_sweep_has_set(set); i++) {
+      if (set > 0 && !nnc_metric_is_told(model, i, false)) continue;
       Mean mean = mean_of(over, group, is_best, set * model->metric_count + i);
       printf("%s\"%s/%s\":{\"mean\":", before, nnc_sweep_set(set), model->metric_names[i]);
       nnc_json_put_number(stdout, mean.mean);

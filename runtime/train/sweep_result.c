@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/tally.h"
 #include "nnc_model.h"
 #include "os/message.h"
 #include "os/replace.h"
@@ -21,6 +22,10 @@ const char *nnc_sweep_set(int row) { return row == 0 ? "train" : model->data_set
 bool nnc_sweep_has_set(int row) {
   const char *name = nnc_sweep_set(row);
   return row == 0 || (strcmp(name, "train") != 0 && strcmp(name, "predict") != 0);
+}
+
+const char *nnc_sweep_set_of(int row, int metric) {
+  return nnc_metric_is_told(model, metric, row == 0) || row == 0 ? nnc_sweep_set(row) : "train";
 }
 
 nnc_sweep_measure nnc_sweep_compared_by(void) {
@@ -84,7 +89,7 @@ static bool read_line(nnc_sweep_report *report, double *seconds, char *line, siz
       report->metrics[row * model->metric_count + i] =
           !nnc_sweep_has_set(row)
               ? NAN
-              : metric_of(&document, nnc_sweep_set(row), model->metric_names[i]);
+              : metric_of(&document, nnc_sweep_set_of(row, i), model->metric_names[i]);
     }
   nnc_json_free(&document);
   return report->step >= 0;
@@ -142,7 +147,7 @@ void nnc_sweep_report_put(FILE *file, const nnc_sweep_report *report) {
   for (int row = 0; row < set_count(); row++)
     for (int i = 0; i < model->metric_count; i++) {
       double value = report->metrics[row * model->metric_count + i];
-      if (!nnc_sweep_has_set(row)) continue;
+      if (!nnc_sweep_has_set(row) || (row > 0 && !nnc_metric_is_told(model, i, false))) continue;
       fprintf(file, ",\"%s/%s\":", nnc_sweep_set(row), model->metric_names[i]);
       nnc_json_put_number(file, value);
     }

@@ -30,6 +30,8 @@ typedef struct nnc_sweep_measure {
 } nnc_sweep_measure;
 nnc_sweep_measure nnc_sweep_compared_by(void);
 const char *nnc_sweep_set(int set);
+/* Whose metric a set is compared with: "train" where training alone has it. */
+const char *nnc_sweep_set_of(int set, int metric);
 /* Whether reports have metrics of that set. */
 bool nnc_sweep_has_set(int set);
 /* The metrics of that set; and that metric, or its negative where more is better: the best report has the least. */

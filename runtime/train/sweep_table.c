@@ -30,7 +30,8 @@ static void head(const Table *table, int column, char cell[NNC_SWEEP_CELL]) {
   else if (column == 1 || column == 2 + metrics)
     snprintf(cell, NNC_SWEEP_CELL, "%s", column == 1 ? "last step" : "best step");
   else
-    snprintf(cell, NNC_SWEEP_CELL, "%s/%s", nnc_sweep_set(nnc_sweep_compared_by().set),
+    snprintf(cell, NNC_SWEEP_CELL, "%s/%s",
+             nnc_sweep_set_of(nnc_sweep_compared_by().set, (column - 2) % (metrics + 1)),
              nnc_the_model.metric_names[(column - 2) % (metrics + 1)]);
 }
 

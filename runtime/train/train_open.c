@@ -271,7 +271,8 @@ static bool open_tallies(Trainer *trainer) {
   if (!nnc_tally_open(&trainer->step_tally, &model->train)) return false;
   trainer->metrics = calloc(rows * (size_t)model->metric_count + 1, sizeof(double));
   trainer->step_metrics = calloc((size_t)model->metric_count + 1, sizeof(double));
-  if (trainer->metrics && trainer->step_metrics) return true;
+  trainer->rates = calloc((size_t)model->rate_count + 1, sizeof(double));
+  if (trainer->metrics && trainer->step_metrics && trainer->rates) return true;
   nnc_error("cannot allocate %d metrics", model->metric_count);
   return false;
 }
@@ -470,6 +471,7 @@ void nnc_trainer_close(Trainer *trainer) {
   free(trainer->unseen);
   free(trainer->metrics);
   free(trainer->step_metrics);
+  free(trainer->rates);
   free(trainer->folder);
   free(trainer->log_path);
   free(trainer->page);

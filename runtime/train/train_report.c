@@ -39,9 +39,29 @@ static double *set_metrics(const Trainer *trainer, int set) {
 static void put_metrics(FILE *file, const nnc_model *model, const char *set,
                         const double *metrics) {
   for (int i = 0; i < model->metric_count; i++) {
-    if (strcmp(set, "train") == 0 && nnc_metric_is_ranked(model, i)) continue;
+    if (!nnc_metric_is_told(model, i, strcmp(set, "train") == 0)) continue;
     fprintf(file, ",\"%s/%s\":", set, model->metric_names[i]);
     nnc_json_put_number(file, metrics[i]);
+  }
+}
+
+/* What the schedules gave the last step: a step has other values of plateaus than the next. */
+static void find_rates(Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  const nnc_model *model = trainer->model;
+  if (model->rate_count == 0 || position->step == 0) return;
+  nnc_session_host(trainer->session, position->step, current_epoch(trainer) - 1,
+                   position->schedule_steps, position->steps_per_epoch);
+  for (int i = 0; i < model->rate_count; i++)
+    trainer->rates[i] = trainer->session->scalars[model->rates[i].scalar];
+}
+
+static void put_rates(FILE *file, const Trainer *trainer) {
+  for (int i = 0; i < trainer->model->rate_count; i++) {
+    fputc(',', file);
+    nnc_json_put_string(file, trainer->model->rates[i].name);
+    fputc(':', file);
+    nnc_json_put_number(file, trainer->rates[i]);
   }
 }
 
@@ -87,6 +107,7 @@ static void write_log_line(FILE *file, void *context) {
     nnc_settings_put(file, &trainer->session->settings);
   }
   if (trainer->data_wait >= 0) fprintf(file, ",\"data_wait\":%.4f", trainer->data_wait);
+  put_rates(file, trainer);
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
@@ -229,6 +250,7 @@ bool nnc_trainer_report(Trainer *trainer) {
       return false;
   trainer->seconds = nnc_seconds_now() - trainer->start;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
+  find_rates(trainer);
   advance_plateaus(trainer);
   nnc_trainer_watch(trainer);
   if (!trainer->is_replay) {
@@ -247,8 +269,14 @@ bool nnc_trainer_report(Trainer *trainer) {
 void nnc_trainer_show_step(Trainer *trainer) {
   if (!nnc_progress_is_due(&trainer->progress)) return;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
-  nnc_progress_place place = {current_epoch(trainer), trainer->total_epochs, trainer->position.step,
-                              trainer->total_steps, nnc_trainer_examples_per_step(trainer)};
+  nnc_progress_place place = {current_epoch(trainer),
+                              trainer->total_epochs,
+                              trainer->position.step,
+                              trainer->total_steps,
+                              nnc_trainer_examples_per_step(trainer),
+                              NULL};
+  find_rates(trainer);
+  if (trainer->model->rate_count > 0) place.rate = trainer->rates;
   nnc_progress_step(&trainer->progress, trainer->model, &place, trainer->metrics);
 }
 

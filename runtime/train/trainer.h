@@ -52,6 +52,7 @@ typedef struct Trainer {
   struct nnc_checker *checker; /* --check-numerics; else NULL */
   double *metrics;             /* of the period, then a row for each evaluation set */
   double *step_metrics;
+  double *rates; /* of the last step */
 
   char *folder;       /* of checkpoint and log */
   size_t folder_made; /* of replace.h: how much of it is new */

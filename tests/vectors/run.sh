@@ -25,6 +25,7 @@ evaluated  # in the training step: tests/frozen
 unstandardize  # by what data have taught: tests/unstandardize
 classified auc average_precision f1 top_k_accuracy perplexity calibration iou  # of whole sets: tests/classes
 per_batch  # of sets in batches: tests/batches
+gradient_norm  # of the steps of a run: tests/watch
 boxes_ranked box_precision error_rate edit_distance length_before  # likewise, by pycocotools and jiwer
 int float rank size shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md
 "

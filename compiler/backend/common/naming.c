@@ -39,9 +39,10 @@ static bool is_reserved(const NameScope *scope, const char *name) {
 /* "train_run", "data_0_1_calls": the emitted tables and functions of one file. */
 static bool is_table(const char *name) {
   static const char *const tables[] = {
-      "host",      "finish",  "levels",       "variables",        "initials", "plateaus",
-      "options",   "watches", "rankings",     "metric_is_ranked", "source",   "worker",
-      "data_sets", "task",    "scalar_names", "inputs",           "result",   "metric_names"};
+      "rates",     "metric_is_of_steps", "host",     "finish",  "levels",
+      "variables", "initials",           "plateaus", "options", "watches",
+      "rankings",  "metric_is_ranked",   "source",   "worker",  "data_sets",
+      "task",      "scalar_names",       "inputs",   "result",  "metric_names"};
   static const char *const entries[] = {"init",     "train",   "accumulate",    "eval",
                                         "eval_one", "predict", "predict_batch", "generate"};
   static const char *const ends[] = {"run",        "steps",   "inputs",       "batched", "limits",

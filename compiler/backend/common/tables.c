@@ -9,7 +9,7 @@
 #include "support/panic.h"
 
 static const char *const combine_enumerators[COMBINE_COUNT] = {
-    "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST"};
+    "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST", "NNC_STEPS"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
     "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER", "NNC_FITTED"};
 
@@ -370,6 +370,43 @@ static void emit_rankings(Emitter *emitter) {
   code_close_list(&emitter->code);
 }
 
+/* Whether training alone has some of the reported metrics. */
+static bool has_of_steps(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  for (int i = 0; i < module->metrics.count; i++)
+    if (module_metric_is_of_steps(emitter->arena, module, module->metrics.items[i].name))
+      return true;
+  return false;
+}
+
+static void emit_of_steps(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  if (!has_of_steps(emitter)) return;
+  open_table(emitter, "unsigned char", "metric_is_of_steps", module->metrics.count);
+  for (int i = 0; i < module->metrics.count; i++) {
+    const char *name = module->metrics.items[i].name;
+    code_line(&emitter->code, "%d, /* %s */",
+              module_metric_is_of_steps(emitter->arena, module, name),
+              code_in_comment(emitter->arena, name));
+  }
+  code_close_list(&emitter->code);
+}
+
+static int scalar_number(const Program *program, const char *name) {
+  for (int i = 0; i < program->scalar_names.count; i++)
+    if (strcmp(program->scalar_names.items[i], name) == 0) return i;
+  panic("there is no host scalar %s", name);
+}
+
+static void emit_rates(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  if (!open_table(emitter, "nnc_rate", "rates", module->rates.count)) return;
+  for (int i = 0; i < module->rates.count; i++)
+    code_line(&emitter->code, "{%s, %d},", quoted(emitter, module->rates.items[i].name),
+              scalar_number(emitter->program, module->rates.items[i].scalar));
+  code_close_list(&emitter->code);
+}
+
 static void emit_classes(Emitter *emitter) {
   const Module *module = emitter->program->module;
   const char *input = class_input(module);
@@ -487,6 +524,8 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
     code_line(code, ".option_count = %d, .options = options,", module->options.count);
   if (module->watches.count > 0)
     code_line(code, ".watch_count = %d, .watches = watches,", module->watches.count);
+  if (module->rates.count > 0)
+    code_line(code, ".rate_count = %d, .rates = rates,", module->rates.count);
   if (initials > 0)
     code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
               initials);
@@ -497,6 +536,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
               program->scalar_names.count);
   if (module->metrics.count > 0)
     code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);
+  if (has_of_steps(emitter)) code_line(code, ".metric_is_of_steps = metric_is_of_steps,");
   if (module->data_sets.count > 0)
     code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
   if (looked_at > 0) code_line(code, ".looked_at_count = %d, .looked_at = looked_at,", looked_at);
@@ -521,6 +561,8 @@ void emitter_tables(Emitter *emitter) {
   emit_options(emitter);
   emit_watches(emitter);
   emit_rankings(emitter);
+  emit_of_steps(emitter);
+  emit_rates(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emitter_data_sets(emitter);

@@ -6,7 +6,7 @@
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
     builtins_schedule[], builtins_gradient[], builtins_follow[], builtins_classified[],
-    builtins_ranked[], builtins_units[], builtins_per_batch[];
+    builtins_ranked[], builtins_units[], builtins_per_batch[], builtins_gradient_norm[];
 #define BUILTIN(family, call, data, name, formals, doc)                                            \
   { name, name "(" formals ")", doc, call, data, family }
 
@@ -27,6 +27,10 @@ void builtins_check_plateaus(Elaborator *e);
 /* What metrics of the order of a set need as results of evaluation; whether they are metrics alone. */
 void builtins_add_ranked(Trace *eval, Trace *eval_one);
 void builtins_check_ranked(Elaborator *e);
+/* Whether metrics alone are computed of norms of gradients. */
+void builtins_check_gradient_norms(Elaborator *e);
+/* Whether the node is what `gradient_norm` gives. */
+bool builtins_is_gradient_norm(const Node *node);
 /* The scores and labels of classes as results of evaluation, where they are known, after those. */
 void builtins_add_classified(Elaborator *e, Trace *eval, Trace *eval_one);
 

@@ -298,7 +298,7 @@ const Builtin builtins_words[] = {
           "run ends. Less is better of a loss; of other metrics the word says it." IN_TRAIN
           "stop = patience(5, train.loss, threshold = 1e-3) }"),
     TRAIN("metrics", "metrics = [NAME, ...]",
-          "The values that are reported besides the loss."
+          "The values that are reported besides the loss: names of numbers, or gradient_norm(loss)."
           " Example: norm_of_x = norm(x); train { minimize = mse(linear(x, 16), x), optimizer = "
           "sgd, steps = 9, metrics = [norm_of_x] }"),
     TRAIN("lr_scale", "params PATTERN { lr_scale = FACTOR }",

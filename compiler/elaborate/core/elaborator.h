@@ -83,6 +83,16 @@ typedef struct Ranked {
   Node *scores, *label;
 } Ranked;
 
+/* A use of gradient_norm (sections/gradient_norm.c). In training its numbers are made with the update; NULL: not yet, or
+ * train minimizes another loss. */
+typedef struct GradientNorm {
+  const Node *scalar; /* what the program sees, which metrics alone may read */
+  const Node *loss;
+  Node *squares; /* their sum over the gradients so far */
+  Node *norm;
+  Span span;
+} GradientNorm;
+
 typedef struct Trace {
   EntryKind entry;
   bool training;
@@ -98,8 +108,9 @@ typedef struct Trace {
   VEC(Ranked) ranked;    /* of evaluation */
   VEC(Node *) per_batch; /* what is reported as the mean over batches */
   int ranking_count;     /* metrics of this kind so far */
-  TrainPlan *train;      /* NULL until the block is reached */
-  bool knows_frozen;     /* the groups below were looked up */
+  VEC(GradientNorm) gradient_norms;
+  TrainPlan *train;  /* NULL until the block is reached */
+  bool knows_frozen; /* the groups below were looked up */
   VEC(FrozenGroup) frozen_groups;
   int64_t statements; /* executed, and rounds of loops */
   int64_t elements;   /* of lists made */

@@ -13,6 +13,12 @@ static void check_metric(Elaborator *e, const char *set, const char *metric, Spa
     diag_help(d, "name a data set that is evaluated");
     return;
   }
+  if (strcmp(set, "train") != 0 && module_metric_is_of_steps(e->arena, module, metric)) {
+    Diagnostic *d =
+        report_error(e, span, "evaluation has no '%s': it is of the steps of training", metric);
+    diag_help(d, "train.%s is that of the steps since the report before", metric);
+    return;
+  }
   for (int i = 0; i < module->metrics.count; i++)
     if (strcmp(names[i], metric) == 0) return;
   Diagnostic *d = report_error(e, span, "there is no metric '%s'", metric);

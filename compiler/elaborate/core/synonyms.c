@@ -102,6 +102,7 @@ static const struct {
     {"clip", "clamp clipbyvalue"},
     {"matmul", "dot mm bmm"},
     {"einsum", "tensordot"},
+    {"gradient_norm", "gradnorm globalnorm gettotalnorm"},
     {"flatten", "ravel"},
     {"max", "amax reducemax"},
     {"min", "amin reducemin"},

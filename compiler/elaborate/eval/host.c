@@ -82,3 +82,17 @@ Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name) {
   vec_push(e->arena, &e->scalars, entry);
   return emit_scalar(e, scalar);
 }
+
+const char *evaluate_host_scalar(Elaborator *e, Value value, const char *wanted, Span at) {
+  const Node *node = value.tensor.node;
+  const char *known = node->op == OP_SCALAR ? node_string(node, ATTR_NAME) : NULL;
+  if (known && graph_find_output(e->host.graph, OUTPUT_SCALAR, known)) return known;
+  Context outer = region_enter(e, &e->host);
+  e->default_float = DTYPE_F64;
+  e->at = at;
+  Node *copy = emit_cast(e, convert_tensor(e, value, DTYPE_F64, at), DTYPE_F64);
+  const char *name = scalar_name(e, wanted);
+  if (copy) emit_output(e, OUTPUT_SCALAR, name, copy, at);
+  region_leave(e, outer);
+  return copy ? name : NULL;
+}

@@ -39,15 +39,14 @@ static Node *clip_factor(Elaborator *e, Node *squares, Value limit) {
   return emit_binary(e, OP_MIN, one, ratio.tensor.node);
 }
 
-static Node *sum_squares(Elaborator *e, Node *g) {
+Node *update_sum_squares(Elaborator *e, Node *g) {
   int64_t axes[MAX_RANK];
   for (int i = 0; i < g->type.shape.rank; i++) axes[i] = i;
   Node *square = emit_binary(e, OP_MUL, g, g);
   return emit_reduce(e, OP_REDUCE_SUM, square, g->type.shape.rank, axes);
 }
 
-/* In f64 where one of them is. */
-static Node *add_squares(Elaborator *e, Node *total, Node *squares) {
+Node *update_add_squares(Elaborator *e, Node *total, Node *squares) {
   if (!total || !squares) return NULL;
   bool is_double = total->type.dtype == DTYPE_F64 || squares->type.dtype == DTYPE_F64;
   DType dtype = is_double ? DTYPE_F64 : DTYPE_F32;
@@ -78,8 +77,8 @@ static void clip_globally(Update *update, int objective, const AstExpr *clip, Va
   for (int i = 0; i < update->targets.count; i++) {
     UpdateTarget *target = &update->targets.items[i];
     if (!shares_clip(target, objective, clip)) continue;
-    Node *squares = sum_squares(e, target->gradient);
-    total = total ? add_squares(e, total, squares) : squares;
+    Node *squares = update_sum_squares(e, target->gradient);
+    total = total ? update_add_squares(e, total, squares) : squares;
     if (!total) return;
   }
   Node *factor = clip_factor(e, total, limit);
@@ -97,7 +96,7 @@ static void clip_one(Elaborator *e, UpdateTarget *target, ClipKind kind, Value l
     target->gradient = clip_values(e, target->gradient, limit);
     return;
   }
-  Node *factor = clip_factor(e, sum_squares(e, target->gradient), limit);
+  Node *factor = clip_factor(e, update_sum_squares(e, target->gradient), limit);
   target->gradient = factor ? scale_gradient(e, target->gradient, factor) : NULL;
 }
 

@@ -145,6 +145,10 @@ Node *loss_scale_judge(Elaborator *e, int count, Node *const *gradients) {
   return is_finite;
 }
 
+Node *loss_scale_or_zero(Elaborator *e, Node *number, Node *is_finite) {
+  return choose(e, is_finite, number, emit_constant(e, 0, number->type));
+}
+
 void loss_scale_guard(Elaborator *e, Slot *slot, Node *is_finite) {
   if (!is_finite || !slot->stored || !slot->current) return;
   e->frame->label = slot->path;

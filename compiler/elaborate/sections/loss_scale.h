@@ -15,6 +15,8 @@ Node *loss_scale_gradient(Elaborator *e, Node *gradient);
 /* With a dynamic scale: whether all gradients are finite, a truth value, by which the scale moves. NULL:
  * the scale is a number. */
 Node *loss_scale_judge(Elaborator *e, int count, Node *const *gradients);
+/* The number, a scalar; 0 where they are not. */
+Node *loss_scale_or_zero(Elaborator *e, Node *number, Node *is_finite);
 /* What is stored in the slot unless the gradients are not finite; nothing with NULL. */
 void loss_scale_guard(Elaborator *e, Slot *slot, Node *is_finite);
 

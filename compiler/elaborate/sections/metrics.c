@@ -13,8 +13,10 @@
  * then averaged over the batches as a whole, and a warning says so, or per_batch(...) in the program, and none
  * does. Any other metric is refused. */
 #include <math.h>
+#include "elaborate/builtins/builtins.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
+#include "elaborate/sections/gradient_norm.h"
 #include "elaborate/sections/metrics.h"
 #include "ops/flow.h"
 #include "ops/op.h"
@@ -54,7 +56,7 @@ static bool *find_dependent(Arena *arena, const Graph *graph) {
   bool *depends = ARENA_ARRAY(arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    depends[node->id] = node->op == OP_INPUT || is_ranking(node);
+    depends[node->id] = node->op == OP_INPUT || is_ranking(node) || builtins_is_gradient_norm(node);
     for (int k = 0; k < node->operand_count; k++)
       depends[node->id] = depends[node->id] || depends[node->operands[k]->id];
   }
@@ -208,11 +210,12 @@ static Node *as_scalar(Cutter *c, int trace, Node *node) {
   return scalar;
 }
 
-static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
+/* `values`: of the node that the cut is at, by trace. */
+static Node *add_values(Cutter *c, const Cut *cut, const Cut *values, Combine combine) {
   bool is_whole = cut->node[0] == c->metric->node;
   const char *name = is_whole ? c->metric->name : name_printf("%s.%d", c->metric->name, c->parts++);
   for (int i = 0; i < c->trace_count; i++) {
-    Node *node = as_scalar(c, i, cut->node[i]);
+    Node *node = as_scalar(c, i, values->node[i]);
     if (!node) return NULL;
     graph_add_output(c->traces[i]->region.graph, (Output){.kind = OUTPUT_ACCUMULATOR,
                                                           .combine = combine,
@@ -221,6 +224,17 @@ static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
                                                           .span = c->metric->span});
   }
   return emit_scalar(c->e, name);
+}
+
+static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
+  return add_values(c, cut, cut, combine);
+}
+
+static Node *add_gradient_norm(Cutter *c, const Cut *cut) {
+  Cut norms = {0};
+  for (int i = 0; i < c->trace_count; i++)
+    norms.node[i] = gradient_norm_value(c->e, c->traces[i], cut->node[i]);
+  return add_values(c, cut, &norms, COMBINE_STEPS);
 }
 
 /* ---- the cut ------------------------------------------------------------------------------ */
@@ -365,6 +379,7 @@ static bool is_per_batch(const Cutter *c, const Cut *cut) {
 
 static Node *cut_new(Cutter *c, const Cut *cut) {
   Node *node = cut->node[0];
+  if (builtins_is_gradient_norm(node)) return add_gradient_norm(c, cut);
   if (is_per_batch(c, cut)) return add_accumulator(c, cut, COMBINE_BATCHES);
   if (is_ranking(node)) return emit_scalar(c->e, node_string(node, ATTR_NAME));
   const Node *reduced;

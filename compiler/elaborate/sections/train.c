@@ -140,8 +140,28 @@ static const char *expr_name(const AstExpr *expr) {
   return expr->kind == AST_NAME ? expr->name : NULL;
 }
 
+/* gradient_norm(loss) has its own name as a metric. */
+static bool is_gradient_norm(const AstExpr *expr) {
+  return expr->kind == AST_CALL && expr->call.callee->kind == AST_NAME &&
+         strcmp(expr->call.callee->name, "gradient_norm") == 0;
+}
+
+static bool check_new_metric(Elaborator *e, const Metrics *metrics, const char *name, Span at) {
+  for (int i = 0; i < metrics->count; i++) {
+    if (strcmp(metrics->items[i].name, name) != 0) continue;
+    Diagnostic *d = report_error(e, at, "there are two metrics '%s'", name);
+    diag_note(d, metrics->items[i].span, "the first");
+    return diag_help(d, "a name of its own labels it in the output: steep = %s(...)", name);
+  }
+  return true;
+}
+
 static void add_named_metric(Elaborator *e, Metrics *metrics, const AstExpr *expr) {
   const char *name = expr_name(expr);
+  if (is_gradient_norm(expr)) {
+    name = expr->call.callee->name;
+    if (!check_new_metric(e, metrics, name, expr->span)) return;
+  }
   if (!name) {
     Diagnostic *d = report_error(e, expr->span, "a metric must be a name");
     diag_help(d, "bind the value first, its name labels it in the output: accuracy = mean(...)");

@@ -13,8 +13,9 @@
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
 #include "elaborate/eval/operate.h"
+#include "elaborate/sections/gradient_norm.h"
 #include "elaborate/sections/loss_scale.h"
-#include "elaborate/sections/update.h"
+#include "elaborate/sections/rate.h"
 #include "elaborate/variables/average.h"
 #include "elaborate/variables/frozen.h"
 #include "elaborate/variables/variable.h"
@@ -393,6 +394,7 @@ static void run_optimizer(Update *update, UpdateTarget *target, Node *is_finite)
   Slot wide = widened_slot(e, slot);
   if (!wide.leaf) return;
   call_optimizer(e, own, &wide, target->gradient, "optimizer", "w <- w - lr * g");
+  rate_note(update, target, own);
   if (wide.stored && wide.current) slot_store(slot, emit_cast(e, wide.current, slot->type.dtype));
   bool is_lazy = key_is_true(e, target->keys[KEY_LAZY], "lazy");
   if (is_lazy) keep_unmoved(e, slot, target->gradient);
@@ -455,6 +457,8 @@ void update_parameters(Elaborator *e) {
     for (int i = 0; i < update.targets.count && count > 1; i++)
       take_accumulated(e, &update.targets.items[i], count);
     Node *is_finite = judge_gradients(&update);
+    gradient_norm_add(&update, objective, loss_node(objective_loss(update.plan, objective)),
+                      is_finite);
     update_clip(&update, objective);
     int errors = e->errors;
     for (int i = 0; i < update.targets.count; i++) {
@@ -465,6 +469,8 @@ void update_parameters(Elaborator *e) {
     }
     if (e->errors > errors) return;
   }
+  gradient_norm_finish(&update);
+  rate_finish(&update);
 }
 
 /* An earlier minibatch: gradients join the sums; the trace's states are stored as well. */

@@ -12,14 +12,28 @@ typedef struct UpdateTarget {
   Node *gradient;
 } UpdateTarget;
 
+/* The learning rate of parameters for which the same groups say it (rate.c). */
+typedef struct TargetRate {
+  int groups[3]; /* that give the optimizer, its lr, lr_scale; -1: none */
+  const char
+      *scalar; /* output of the host graph; NULL: a constant number, or a tensor of the step */
+  const Slot *first; /* parameter */
+  Span span;
+} TargetRate;
+
 typedef struct Update {
   Elaborator *e;
   const TrainPlan *plan;
   VEC(UpdateTarget) targets; /* in the order of the variables */
+  VEC(TargetRate) rates;
 } Update;
 
 /* Limits the gradients of an objective by the `clip` that holds for each. */
 void update_clip(Update *update, int objective);
+
+/* The sum of the squares of all elements; of two such sums one, in f64 where one of them is (clip.c). */
+Node *update_sum_squares(Elaborator *e, Node *gradient);
+Node *update_add_squares(Elaborator *e, Node *total, Node *squares);
 
 /* The stores of the train entry; of the accumulate entry. */
 void update_parameters(Elaborator *e);
