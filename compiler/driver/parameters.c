@@ -19,11 +19,12 @@ static const struct {
 /* ---- tables ---- */
 
 Module *driver_elaborate(Arena *arena, const Options *options, Diagnostics *diagnostics,
-                         const SourceFile *source, Rebindings *rebindings) {
+                         const SourceFile *source, const Prelude *prelude, Rebindings *rebindings) {
   AstProgram *program = parse_program(arena, diagnostics, source);
   ElaborateOptions elaboration = {.definition_count = options->definitions.count,
                                   .definitions = driver_definitions(arena, options),
                                   .check_only = true,
+                                  .prelude = prelude,
                                   .rebindings = rebindings};
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
   return elaborate(arena, diagnostics, program, &elaboration);
@@ -255,7 +256,7 @@ static int read_parameters(Arena *arena, const Options *options, const char *pat
   if (!source) return EXIT_MACHINE;
   Diagnostics *diagnostics = diagnostics_create(arena);
   Rebindings rebindings = {0};
-  Module *module = driver_elaborate(arena, options, diagnostics, source, &rebindings);
+  Module *module = driver_elaborate(arena, options, diagnostics, source, NULL, &rebindings);
   if (driver_report(diagnostics, options) || !module) return EXIT_MISTAKES;
   *parameters = parameters_of_module(arena, path, module);
   parameters->rebindings = rebindings;

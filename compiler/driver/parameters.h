@@ -21,9 +21,10 @@ typedef struct Parameters {
   VEC(Parameter) items;  /* in the order of their declaration, of a checkpoint by path */
 } Parameters;
 
-/* All variables of a program, as `options` say; mistakes go to `diagnostics`. NULL after errors. */
+/* All variables of a program, as `options` say; mistakes go to `diagnostics`. NULL after errors.
+ * prelude: NULL, and it is parsed for this program. */
 Module *driver_elaborate(Arena *arena, const Options *options, Diagnostics *diagnostics,
-                         const SourceFile *source, Rebindings *rebindings);
+                         const SourceFile *source, const Prelude *prelude, Rebindings *rebindings);
 Parameters parameters_of_module(Arena *arena, const char *file, const Module *module);
 
 /* checkpoint.c: the header of a safetensors file; false after a message. */

@@ -14,7 +14,7 @@
  * Prints one line a check. AGREE_OPTIONS holds further options for NNC, e.g.
  * --memory-limit=4M; AGREE_DEFINE definitions ("batch=4 steps=2") for both sides; AGREE_SECOND variables
  * of the environment for the run with 2 threads, or "none", and there is no such run; AGREE_CFLAGS
- * what f32 at -O1 is compiled with (-O3). */
+ * more flags for the C of f32 at -O1. Without, it is what all others compile, and may be in the cache. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,7 +276,7 @@ static void run_level(Case *test, int level) {
   if ((level == 0 || test->float_type == DTYPE_F64) && !getenv("AGREE_LONG")) cflags = "-O0";
   run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d %s %s --cflags=%s %s -o '%s/model%d'",
                                  test->nnc, test->model, level, definition_flags(test), type,
-                                 cflags ? cflags : "-O3", more ? more : "", test->work, level));
+                                 cflags ? cflags : "", more ? more : "", test->work, level));
   for (int threads = 1; threads <= 1 + has_second; threads++) {
     results[threads - 1] =
         arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);

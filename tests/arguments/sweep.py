@@ -54,6 +54,8 @@ WRONG = {
     "layer": "shared",
 }
 LINES_A_PROGRAM = 12
+PROGRAMS_A_RUN = 40
+ERROR = re.compile(r"(?!  )\S.*\berror: ")
 REFUSED_WORDS = re.compile(r"error: .*'assert'|internal error|does not hold")
 
 
@@ -178,16 +180,47 @@ class Sweep:
             "def own(v, k = 2) { return v * k }\nshared = linear(_, 3, name = \"shared\")\n")
         self.passed, self.failures = 0, []
 
-    def check(self, number, lines):
-        """Judges a program of these lines; one that fails is judged line by line."""
+    def write(self, number, lines):
+        """Makes a program of these lines: (path, places)."""
         text, places = program(self.harness, lines)
         path = f"{self.work}/p{number}.net"
         with open(path, "w") as file:
             file.write(text)
+        return path, places
+
+    def ask(self, *paths):
         try:
-            result = run([self.nnc, "check", path], timeout=60)
+            return run([self.nnc, "check", *paths], timeout=60)
         except subprocess.TimeoutExpired:
-            result = subprocess.CompletedProcess([], 124, "", "more than a minute")
+            return subprocess.CompletedProcess([], 124, "", "more than a minute")
+
+    def check_together(self, first, programs):
+        """Judges programs in one run of nnc, which parses its library once then; each by itself where one may be wrong."""
+        files = dict(self.write(first + i, lines) for i, lines in enumerate(programs))
+        if self.are_right(files):
+            self.passed += sum(map(len, programs))
+            return
+        for i, lines in enumerate(programs):
+            self.check(first + i, lines)
+
+    def are_right(self, files):
+        """Whether each of these, {path: places}, is surely accepted or refused at one of its places."""
+        result = self.ask(*files)
+        text = result.stdout + result.stderr
+        if result.returncode not in (0, 1) or REFUSED_WORDS.search(text):
+            return False
+        silent = dict(files)
+        for error in filter(ERROR.match, text.splitlines()):
+            place = re.match(r"(.*?):(\d+):\d+: ", error)
+            if not place or int(place[2]) not in files.get(place[1], ()):
+                return False
+            silent.pop(place[1], None)
+        return not silent or self.ask(*silent).returncode == 0
+
+    def check(self, number, lines):
+        """Judges a program of these lines; one that fails is judged line by line."""
+        path, places = self.write(number, lines)
+        result = self.ask(path)
         message = self.judge(result, path, places, lines[0][1])
         if message is None:
             self.passed += len(lines)
@@ -204,7 +237,7 @@ class Sweep:
             return f"exit status {result.returncode}: {text[-1500:]}"
         if REFUSED_WORDS.search(text) and not (len(places) == 1 and "assert(" in written):
             return text[:1500]
-        errors = [l for l in text.splitlines() if re.match(r"(?!  )\S.*\berror: ", l)]
+        errors = [l for l in text.splitlines() if ERROR.match(l)]
         for error in errors:
             place = re.match(re.escape(path) + r":(\d+):\d+: ", error)
             if not place or int(place[1]) not in places:
@@ -230,7 +263,8 @@ def main():
     programs = [lines[i:i + LINES_A_PROGRAM] for i in range(0, len(lines), LINES_A_PROGRAM)]
     programs += [[line] for line in singles]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda p: sweep.check(p[0], p[1]), enumerate(programs)))
+        list(pool.map(lambda first: sweep.check_together(first, programs[first:first + PROGRAMS_A_RUN]),
+                      range(0, len(programs), PROGRAMS_A_RUN)))
     for failure in sweep.failures:
         print("FAIL", failure)
     print(f"{count} functions, {len(lines) + len(singles)} calls in {len(programs)} programs")

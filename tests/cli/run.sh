@@ -45,6 +45,14 @@ printf 'const batch = 4\ndata predict { x = npy("x.npy") }\ninput x : f32[batch,
 check_status "train key of a program that only predicts" 1 '-D train.epochs: the program has no train block$' \
   "$nnc" check -D train.epochs=3 "$work/predict.net"
 check_status "check prints nothing of a good file" 0 '^$' "$nnc" check models/iris.net
+# Several files at a time, for which the library is parsed once.
+mistaken=(tests/elaborate/errors/a*.net tests/elaborate/errors/s*.net models/iris.net)
+for file in "${mistaken[@]}"; do "$nnc" check "$file"; done >"$work/alone" 2>&1
+check_status "check of several files" 1 '' "$nnc" check "${mistaken[@]}"
+"$nnc" check "${mistaken[@]}" >"$work/together" 2>&1
+check "says what it says of each" cmp "$work/alone" "$work/together"
+check_status "check of several good files" 0 '^$' "$nnc" check models/iris.net models/mnist.net
+check_status "check of a file that is not there" 3 'nowhere' "$nnc" check models/iris.net "$work/nowhere.net" models/mnist.net
 check_status "doc lists" 0 '^  linear ' "$nnc" doc
 check_status "doc of one" 0 'param w' "$nnc" doc linear
 check_status "doc of nothing known" 1 '^$|linear' "$nnc" doc linea

@@ -113,6 +113,9 @@ static void build(const CJudge *judge, int level) {
                             .jobs = 1,
                             .arch = is_of_device(judge) ? "compute_90" : NULL,
                             .save_temps = judge->stage->keeps_c,
+                            .has_cache = true, /* for what it knows of the C compiler */
+                            .cache_folder = path_of(judge, "cache"),
+                            .cache_bytes = 1 << 20,
                             .output = path_of(judge, "model")};
   if (is_of_device(judge) && !lowering.target->back_end->prepare(judge->arena, &compile, true))
     panic("there is no compiler for the device");

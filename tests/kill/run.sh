@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 2
 trap 'mountpoint -q "$work/disk" && umount "$work/disk"; rm -rf "$work"' EXIT
 
 ASAN_OPTIONS=detect_leaks=0 "$build/bin/nnc" "$here/digits.net" --cflags="${NNC_CFLAGS:-}" -o "$work/digits" &&
-  sed 's/^  metrics .*/&\n  save = best(test.accuracy, "max", keep = 3)\n  save_every = 15 steps\n  keep = 2\n  stop = patience(8, test.loss, threshold = 0.001)/' "$here/digits.net" >"$work/steered.net" &&
+  sed 's/^  metrics .*/&\n  save = best(test.accuracy, "max", keep = 3)\n  save_every = 15 steps\n  keep = 2\n  stop = patience(4, test.loss, threshold = 0.02)/' "$here/digits.net" >"$work/steered.net" &&
   ASAN_OPTIONS=detect_leaks=0 "$build/bin/nnc" "$work/steered.net" --cflags="${NNC_CFLAGS:-}" -o "$work/steered" &&
   ASAN_OPTIONS=detect_leaks=0 "$build/bin/nnc" "$here/sharded.net" --cflags="${NNC_CFLAGS:--O1}" -o "$work/sharded" &&
   "$build/bin/nnc-digits" "$work/data" --train 2000 --test 300 2>/dev/null ||
