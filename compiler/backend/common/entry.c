@@ -335,9 +335,9 @@ static int emit_pieces(Emitter *emitter, const ProgramEntry *entry) {
     end = piece_end(entry, first);
     code_blank(&emitter->code);
     code_comment(&emitter->code, "Steps %d to %d of %s.", first, end - 1, entry_name(entry->entry));
-    size_t mark = open_run(
-        emitter, "NNC_PIECE ",
-        arena_printf(emitter->arena, "%s_run_%d", entry_name(entry->entry), ++count));
+    size_t mark =
+        open_run(emitter, "NNC_PIECE ",
+                 arena_printf(emitter->arena, "%s_run_%d", entry_name(entry->entry), ++count));
     emit_steps(emitter, entry, first, end - 1, -1);
     close_run(emitter, mark);
   }

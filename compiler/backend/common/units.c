@@ -95,7 +95,28 @@ typedef struct Cutter {
   CSource *source;
   const char *file; /* whose lines are named, or NULL */
   int common_line;  /* of that file, where the includes begin */
+  unsigned common;  /* functions that a unit of their own has for all */
 } Cutter;
+
+/* ---- what units have in common ---- */
+
+/* Microseconds for the functions of a type. */
+enum { COMMON_WEIGHT = 350000 };
+
+/* The functions that several units of kernels call, which are compiled once then; 0: there are none. */
+static unsigned common_functions(const SourceParts *parts) {
+  const BackEnd *back_end = parts->target->back_end;
+  unsigned types = 0;
+  int units = 0, last = -1;
+  for (int i = 0; back_end->common_functions && i < parts->kernel_count; i++) {
+    const KernelPart *part = &parts->kernels[i];
+    unsigned own = part->text.length > 0 ? back_end->common_functions(part->text.data) : 0;
+    types |= own;
+    units += own && part->unit != last;
+    if (own) last = part->unit;
+  }
+  return units > 1 ? types : 0;
+}
 
 /* Adds a part that begins at a line of the one file. */
 static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, int line) {
@@ -180,10 +201,19 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
   const BackEnd *back_end = cutter->parts->target->back_end;
   SourceUnit *unit = next_unit(cutter, back_end->guard == NULL);
   unit->is_of_device = back_end->guard != NULL;
+  if (cutter->common) text_add(&unit->text, "#define NNC_UNITS\n");
   if (!unit->is_of_device) text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
   if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
   if (back_end->header) text_printf(&unit->text, "#include \"%s\"\n", back_end->header);
   return unit;
+}
+
+static void add_common_functions(const Cutter *cutter) {
+  if (cutter->common == 0) return;
+  SourceUnit *unit = next_kernels(cutter);
+  cutter->parts->target->back_end->write_common(&unit->text, cutter->common);
+  for (unsigned types = cutter->common; types != 0; types &= types - 1)
+    unit->weight += COMMON_WEIGHT;
 }
 
 /* In the one file: where the kernels begin, and what else is not before them. */
@@ -255,8 +285,8 @@ static void end_kernels(const Cutter *cutter, SourceUnit *unit, int file) {
 
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
   Lines lines = find_lines(parts);
-  const Cutter cutter = {arena, parts, source, file, lines.common};
-  source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 2);
+  const Cutter cutter = {arena, parts, source, file, lines.common, common_functions(parts)};
+  source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 3);
   add_calls(&cutter, lines.calls);
   SourceUnit *unit = NULL;
   int line = lines.kernels;
@@ -270,4 +300,5 @@ void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const ch
     bool is_last = i + 1 == parts->kernel_count || parts->kernels[i + 1].unit != part->unit;
     if (is_last) end_kernels(&cutter, unit, part->file);
   }
+  add_common_functions(&cutter);
 }
