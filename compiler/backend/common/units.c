@@ -134,7 +134,7 @@ static int64_t kernel_weight(const Target *target, const KernelPart *part) {
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
-enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, WEIGHT_OF_BYTE = 4 };
+enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, LEAST_FULL = 240000, WEIGHT_OF_BYTE = 4 };
 
 /* By what part the flags of the user's make the compiler quicker: with -O0 it needs a sixth of the time. A device's
  * kernels are another compiler's. */
@@ -146,15 +146,25 @@ static int quickness(const SourceParts *parts, const char *cflags) {
   return *level == '0' ? 6 : *level == '1' ? 2 : 1;
 }
 
+/* A small program has two units, unless it is very small: one would be compiled while other cores wait. */
+static int64_t full_unit(const SourceParts *parts, int quick) {
+  int64_t all = 0, full = FULL_UNIT;
+  for (int i = 0; i < parts->kernel_count; i++)
+    all += kernel_weight(parts->target, &parts->kernels[i]) / quick;
+  if (parts->target->back_end->guard == NULL && all / 2 + UNIT_WEIGHT < full)
+    full = all / 2 + UNIT_WEIGHT;
+  return full > LEAST_FULL ? full : LEAST_FULL;
+}
+
 /* A file of the user's shares no unit with others, and no unit with kernels that do not call it: what
  * it means by its names and macros is its own affair. */
 int units_plan(SourceParts *parts, const char *cflags) {
-  int64_t weight = FULL_UNIT;
   int count = 0, quick = quickness(parts, cflags);
+  int64_t full = full_unit(parts, quick), weight = full;
   for (int i = 0; i < parts->kernel_count; i++) {
     int64_t own = kernel_weight(parts->target, &parts->kernels[i]) / quick;
-    bool is_next = count == 0 || weight + own > FULL_UNIT ||
-                   parts->kernels[i].file != parts->kernels[i - 1].file;
+    bool is_next =
+        count == 0 || weight + own > full || parts->kernels[i].file != parts->kernels[i - 1].file;
     weight = is_next ? UNIT_WEIGHT + own : weight + own;
     count += is_next;
     parts->kernels[i].unit = count - 1;
