@@ -7,8 +7,8 @@
  * divisor of the batch that is at least twice as large. Once there are several, it grows once
  * more, if that is no large work: the smaller parts may need no recomputation. What does not fit
  * with task loops is planned without them, too. The plan's peak is exact, so only the choice rests
- * on an estimate. Only entries that are too large by themselves are changed. Graphs of more than
- * MOST_NODES (candidate.c) are not tried.
+ * on an estimate. Entries that are too large by themselves are changed, all of them
+ * only where that is not enough. Graphs of more than MOST_NODES (candidate.c) are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "memory/fitter.h"
@@ -203,6 +203,19 @@ static int64_t share_bytes(const Program *program, const MemoryRequest *request)
   return variables + (int64_t)(request->share * others);
 }
 
+/* Entries that are no larger than the limit by themselves may hold it up all the same, by the workspace that they
+ * need: then all are changed. */
+static bool search_all(Fitter *fitter, Candidate *found) {
+  bool is_new = false;
+  if (search(fitter, found)) return true;
+  for (int i = 0; i < FITTED_COUNT; i++) {
+    EntryKind kind = fitted_entries[i];
+    is_new = is_new || (fitter->module->entries[kind] && !fitter->is_large[kind]);
+    fitter->is_large[kind] = true;
+  }
+  return is_new && search(fitter, found);
+}
+
 bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const MemoryRequest *wanted,
                 MemoryFit *fit) {
   MemoryRequest request = *wanted;
@@ -231,7 +244,7 @@ bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const Me
                    .best = {.pieces = 1, .recompute = {.segments = 1}}};
   find_large(&fitter, program);
   Candidate found;
-  bool fits = search(&fitter, &found);
+  bool fits = search_all(&fitter, &found);
   if (fits) accept(&fitter, &found, fit);
   else memory_refuse(&fitter, diagnostics);
   return fits;

@@ -106,8 +106,7 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       }                                                                                            \
     }                                                                                              \
     NNC_TILE_EACH_ROW(NNC_TILE_STORE, sum)                                                         \
-  }                                                                                                \
-  NNC_EACH_TILE_SIZE(NNC_DEFINE_TILE_FUNCTION, name, packed, type)
+  }
 
 /* DEFINE(..., rows, vectors) for every size of a tile; nnc_conv.h has the same sizes. */
 // clang-format off
@@ -122,16 +121,16 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
   DEFINE(__VA_ARGS__, 8, 1) DEFINE(__VA_ARGS__, 8, 2) DEFINE(__VA_ARGS__, 8, 3)
 // clang-format on
 
-#define NNC_DEFINE_TILE_FUNCTION(name, packed, type, rows, vectors)                                \
-  NNC_SHARED void nnc_tile_##name##_##rows##_##vectors(                                            \
-      int64_t k, const packed *a, int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,        \
-      type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead) {                          \
-    enum {                                                                                         \
-      r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                             \
-      v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS                                  \
-    };                                                                                             \
-    nnc_tile_##name(r, v, k, a, a_row, a_k, b, b_k, tile, tile_row, first, ahead);                 \
-  }
+/* The functions of all sizes, by what makes functions: NNC_TILES(NNC_COMMON, f32, float, float). */
+#define NNC_TILES(make, name, packed, type)                                                        \
+  NNC_EACH_TILE_SIZE(NNC_TILE_FUNCTION, make, name, packed, type)
+#define NNC_TILE_FUNCTION(make, name, packed, type, rows, vectors)                                 \
+  make(nnc_tile_##name##_##rows##_##vectors,                                                       \
+       (int64_t k, const packed *a, int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,      \
+        type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead),                         \
+       nnc_tile_##name((rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS),                              \
+                       (vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS), k, a, a_row,     \
+                       a_k, b, b_k, tile, tile_row, first, ahead))
 
 /* Operands of the sums' own type. */
 #define NNC_DEFINE_PLAIN_TILE(name, type)                                                          \
@@ -147,6 +146,10 @@ NNC_DEFINE_PLAIN_TILE(f32, float)
 NNC_DEFINE_PLAIN_TILE(f64, double)
 NNC_DEFINE_PLAIN_TILE(i32, int32_t)
 NNC_DEFINE_PLAIN_TILE(i64, int64_t)
+NNC_TILES(NNC_COMMON, f32, float, float)
+NNC_TILES(NNC_COMMON, f64, double, double)
+NNC_TILES(NNC_OWN, i32, int32_t, int32_t)
+NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
 
 /* The function of a tile whose size is a constant expression; NULL for no rows or no vectors. What a
  * translation unit does not name in this way is not compiled. */
@@ -193,7 +196,8 @@ NNC_DEFINE_PLAIN_TILE(i64, int64_t)
   (rows <= NNC_TILE_ROWS && vectors <= NNC_TILE_VECTORS ? nnc_tile_##name##_##rows##_##vectors     \
                                                         : NULL)
 #define NNC_DEFINE_FIND_TILES(name)                                                                \
-  NNC_SHARED void nnc_find_tiles_##name(nnc_tile_of_##name *found[3][3], const int64_t *sizes) {   \
+  NNC_INLINE void nnc_look_for_tiles_##name(nnc_tile_of_##name *found[3][3],                       \
+                                            const int64_t *sizes) {                                \
     static nnc_tile_of_##name *const all[9][4] = {{NULL},                                          \
                                                   NNC_TILES_OF_ROWS(name, 1),                      \
                                                   NNC_TILES_OF_ROWS(name, 2),                      \
@@ -207,10 +211,18 @@ NNC_DEFINE_PLAIN_TILE(i64, int64_t)
       for (int v = 0; v < 3; v++) found[r][v] = all[sizes[r]][sizes[3 + v]];                       \
   }
 
+#define NNC_FIND_TILES(make, name)                                                                 \
+  make(nnc_find_tiles_##name, (nnc_tile_of_##name * found[3][3], const int64_t *sizes),            \
+       nnc_look_for_tiles_##name(found, sizes))
+
 NNC_DEFINE_FIND_TILES(f32)
 NNC_DEFINE_FIND_TILES(f64)
 NNC_DEFINE_FIND_TILES(i32)
 NNC_DEFINE_FIND_TILES(i64)
+NNC_FIND_TILES(NNC_COMMON, f32)
+NNC_FIND_TILES(NNC_COMMON, f64)
+NNC_FIND_TILES(NNC_OWN, i32)
+NNC_FIND_TILES(NNC_OWN, i64)
 
 NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;
@@ -253,12 +265,12 @@ NNC_DEFINE_TRANSPOSE(i64, int64_t, int64_t, int64_t)
  *
  *     dst[c / width * group + i * width + c % width] = src[i * src_k + (c - column) * src_c]    i < k
  *
- * NNC_DEFINE_PACK_BLOCK makes nnc_pack_block_NAME of nnc_pack_row_NAME, which copies neighbours, and
- * nnc_pack_columns_NAME, which transposes. Rows are read whole, for all groups at once; `step` of them
+ * NNC_DEFINE_PACK_GROUPS makes nnc_pack_groups_NAME of nnc_pack_row_NAME, which copies neighbours, and
+ * nnc_pack_columns_NAME, which transposes; NNC_PACK_BLOCK makes the function nnc_pack_block_NAME of it. Rows are read whole, for all groups at once; `step` of them
  * make one packed row, and a row is told the next one, NULL after the last. */
 enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-level cache */
-#define NNC_DEFINE_PACK_BLOCK(name, type, source, step)                                            \
-  NNC_SHARED void nnc_pack_block_##name(                                                           \
+#define NNC_DEFINE_PACK_GROUPS(name, type, source, step)                                           \
+  NNC_INLINE void nnc_pack_groups_##name(                                                          \
       type *restrict dst, int64_t width, int64_t group, int64_t column, int64_t k, int64_t count,  \
       const source *restrict src, int64_t src_k, int64_t src_c) {                                  \
     const int64_t rows = src_c == 1 ? k : 1;                                                       \
@@ -278,6 +290,12 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
       }                                                                                            \
     }                                                                                              \
   }
+
+#define NNC_PACK_BLOCK(make, name, type, source)                                                   \
+  make(nnc_pack_block_##name,                                                                      \
+       (type *restrict dst, int64_t width, int64_t group, int64_t column, int64_t k,               \
+        int64_t count, const source *restrict src, int64_t src_k, int64_t src_c),                  \
+       nnc_pack_groups_##name(dst, width, group, column, k, count, src, src_k, src_c))
 
 /* A line of each column at a time, so that lines of both sides stay in the cache; whole lines of eight
  * columns are transposed. nnc_pack_element_NAME(src, src_k) is one packed element, of `step` rows; what
@@ -322,7 +340,7 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
     return *src;                                                                                   \
   }                                                                                                \
   NNC_DEFINE_PACK_COLUMNS(name, type, type, 1)                                                     \
-  NNC_DEFINE_PACK_BLOCK(name, type, type, 1)                                                       \
+  NNC_DEFINE_PACK_GROUPS(name, type, type, 1)                                                      \
   /* Fills the last group's columns from `count` on with 0, up to a whole vector. */               \
   NNC_SHARED void nnc_pack_zeros_##name(type *dst, int64_t width, int64_t group, int64_t k,        \
                                         int64_t count) {                                           \
@@ -336,5 +354,9 @@ NNC_DEFINE_PACK(f32, float)
 NNC_DEFINE_PACK(f64, double)
 NNC_DEFINE_PACK(i32, int32_t)
 NNC_DEFINE_PACK(i64, int64_t)
+NNC_PACK_BLOCK(NNC_COMMON, f32, float, float)
+NNC_PACK_BLOCK(NNC_COMMON, f64, double, double)
+NNC_PACK_BLOCK(NNC_OWN, i32, int32_t, int32_t)
+NNC_PACK_BLOCK(NNC_OWN, i64, int64_t, int64_t)
 
 #endif

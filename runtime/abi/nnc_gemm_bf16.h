@@ -61,6 +61,7 @@ NNC_INLINE void nnc_row_add_bf16(nnc_vec_f32 *sum, nnc_row_bf16 x, nnc_row_bf16 
 }
 
 NNC_DEFINE_TILE(bf16, uint32_t, f32, float)
+NNC_TILES(NNC_COMMON, bf16, uint32_t, float)
 NNC_DEFINE_TRANSPOSE(bf16, uint32_t, int32_t, uint16_t)
 
 NNC_INLINE uint32_t nnc_pair(uint16_t low, uint16_t high) { return low | (uint32_t)high << 16; }
@@ -79,7 +80,8 @@ NNC_INLINE uint32_t nnc_pack_element_bf16(const uint16_t *src, int64_t src_k) {
 }
 
 NNC_DEFINE_PACK_COLUMNS(bf16, uint32_t, uint16_t, 2)
-NNC_DEFINE_PACK_BLOCK(bf16, uint32_t, uint16_t, 2)
+NNC_DEFINE_PACK_GROUPS(bf16, uint32_t, uint16_t, 2)
+NNC_PACK_BLOCK(NNC_COMMON, bf16, uint32_t, uint16_t)
 
 /* Fills the last group's columns from `count` on up to a whole vector, and with a matrix unit all columns
  * up to a whole step of it. */

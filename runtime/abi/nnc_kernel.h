@@ -7,6 +7,7 @@
 
 #include "nnc_attention.h"
 #include "nnc_check_index.h"
+#include "nnc_common.h"
 #include "nnc_conv.h"
 #include "nnc_extern.h"
 #include "nnc_gemm.h"

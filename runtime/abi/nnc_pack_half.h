@@ -29,7 +29,8 @@
       }                                                                                            \
     }                                                                                              \
   }                                                                                                \
-  NNC_DEFINE_PACK_BLOCK(f32_##kind, float, uint16_t, 1)
+  NNC_DEFINE_PACK_GROUPS(f32_##kind, float, uint16_t, 1)                                           \
+  NNC_PACK_BLOCK(NNC_COMMON, f32_##kind, float, uint16_t)
 
 NNC_DEFINE_PACK_HALF(bf16)
 NNC_DEFINE_PACK_HALF(f16)

@@ -102,6 +102,13 @@ static inline __attribute__((always_inline, unused)) int nnc_phase_begin(nnc_wor
   return worker->is_moving ? nnc_phase_take(worker, shared) : 1;
 }
 
+/* A function of some of the many steps of an entry: calls alone, which are no better when they are optimized. */
+#if defined(__clang__)
+#define NNC_PIECE __attribute__((noinline, optnone))
+#else
+#define NNC_PIECE __attribute__((noinline))
+#endif
+
 /* Between steps of an entry, after `number` of them: notes the time when it is profiled. */
 void nnc_mark_now(nnc_worker *worker, int number);
 static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *worker, int number) {

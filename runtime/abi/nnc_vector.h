@@ -46,6 +46,27 @@
 #endif
 #define NNC_KERNEL __attribute__((NNC_APART, visibility("hidden")))
 #define NNC_SHARED static __attribute__((NNC_APART, unused)) /* by a translation unit's kernels */
+/* Functions that kernels of several translation units call. NNC_OWN makes one for each unit, and so does NNC_COMMON
+ * in the one file. A unit that begins by defining NNC_UNITS has of those of NNC_COMMON the declarations; they are
+ * defined once for all such units, in one that has nothing else, by NNC_GIVEN (nnc_common.h), and for each level
+ * under a name of its own. */
+#define NNC_OWN(name, parameters, ...)                                                             \
+  NNC_SHARED void name parameters { __VA_ARGS__; }
+#define NNC_GIVEN(name, parameters, ...)                                                           \
+  void name parameters { __VA_ARGS__; }
+#ifdef NNC_UNITS
+#define NNC_COMMON(name, parameters, ...)                                                          \
+  __attribute__((visibility("hidden"))) void name parameters NNC_SYMBOL(name);
+#else
+#define NNC_COMMON NNC_OWN
+#endif
+#ifdef NNC_LEVEL
+#define NNC_SYMBOL(name) __asm__(#name NNC_SYMBOL_END(NNC_LEVEL))
+#define NNC_SYMBOL_END(level) NNC_SYMBOL_OF(level)
+#define NNC_SYMBOL_OF(level) "_" #level
+#else
+#define NNC_SYMBOL(name)
+#endif
 #define NNC_OPAQUE(value) __asm__("" : "+r"(value)) /* the compiler forgets how it was computed */
 #define NNC_ALIGNED __attribute__((aligned(64)))
 #if defined(__clang__)

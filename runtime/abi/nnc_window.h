@@ -64,7 +64,7 @@ NNC_INLINE void nnc_window_clear(char *to, int64_t bytes) {
     nnc_window_clear((char *)(to + high), (length - high) * (int64_t)sizeof *to);                  \
   }                                                                                                \
   /* Rows [first, first + count) of that to dst[i * row]. */                                       \
-  NNC_SHARED void nnc_window_rows_##name(                                                          \
+  NNC_INLINE void nnc_window_lines_##name(                                                         \
       type *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,        \
       int64_t begin, int64_t length, const source *src, int64_t first, int64_t count) {            \
     const int64_t *const grid = window->grid, *const extent = window->extent;                      \
@@ -93,16 +93,28 @@ NNC_INLINE void nnc_window_clear(char *to, int64_t bytes) {
     }                                                                                              \
   }
 
+#define NNC_WINDOW_ROWS(make, name, type, source)                                                  \
+  make(nnc_window_rows_##name,                                                                     \
+       (type *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,      \
+        int64_t begin, int64_t length, const source *src, int64_t first, int64_t count),           \
+       nnc_window_lines_##name(dst, row, window, tap, begin, length, src, first, count))
+
 NNC_DEFINE_WINDOW(f32, float, float, )
 NNC_DEFINE_WINDOW(f32_bf16, float, uint16_t, nnc_from_bf16)
 NNC_DEFINE_WINDOW(f32_f16, float, uint16_t, nnc_from_f16)
 NNC_DEFINE_WINDOW(f64, double, double, )
 NNC_DEFINE_WINDOW(f64_f32, double, float, )
+NNC_WINDOW_ROWS(NNC_COMMON, f32, float, float)
+NNC_WINDOW_ROWS(NNC_COMMON, f32_bf16, float, uint16_t)
+NNC_WINDOW_ROWS(NNC_COMMON, f32_f16, float, uint16_t)
+NNC_WINDOW_ROWS(NNC_COMMON, f64, double, double)
+NNC_WINDOW_ROWS(NNC_COMMON, f64_f32, double, float)
 
 /* For the tiles of bf16 (nnc_gemm_bf16.h). Pairs along a row, of an even number of elements, lie as they
  * are; those of two rows, along a depth of positions, are put together, some rows at a time. */
 #ifdef NNC_BF16_PAIRS
 NNC_DEFINE_WINDOW(half, uint16_t, uint16_t, )
+NNC_WINDOW_ROWS(NNC_OWN, half, uint16_t, uint16_t)
 
 #define nnc_window_rows_bf16(dst, row, ...)                                                        \
   nnc_window_rows_half((uint16_t *)(dst), 2 * (row), __VA_ARGS__)

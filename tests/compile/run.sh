@@ -56,6 +56,42 @@ rows "$work/apart" > "$work/rows.apart"; rows "$work/shared" > "$work/rows.share
 at_least "rows of the profile" "$(wc -l < "$work/rows.shared")" 30
 check "the profile names every layer all the same" cmp "$work/rows.apart" "$work/rows.shared"
 
+# ---- a long entry is several functions, which do the same as one that is not cut ----
+"$nnc" tests/compile/long.net --emit=c -o "$work/long.c"
+pieces=$(grep -c '^static NNC_PIECE void train_run_[0-9]*(nnc_worker' "$work/long.c")
+at_least "functions of a long entry" "$pieces" 2
+check_status "which are called in their order" 0 '^1 2' sh -c "sed -n 's/^  train_run_\([0-9]*\)(worker);/\1/p' '$work/long.c' | tr '\n' ' '"
+command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/long.c")
+check "a long entry in pieces" eval "$command"
+pieces=$(weights "$work/long")
+# As one function: what ends a piece and begins the next is taken out, and the marks of the whole go around it.
+python3 - "$work/long.c" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1]).read()
+bodies = re.findall(r"static NNC_PIECE void train_run_\d+\(nnc_worker \*worker\)\n\{\n  char \*const arena = worker->arena;\n(.*?)\n\}\n", text, re.S)
+calls = "".join("  train_run_%d(worker);\n" % (i + 1) for i in range(len(bodies)))
+assert len(bodies) > 1 and calls in text
+open(sys.argv[1], "w").write(text.replace(calls, "  char *const arena = worker->arena;\n" + "\n".join(bodies) + "\n"))
+PYTHON
+check "a long entry as one function" eval "$command"
+whole=$(weights "$work/long")
+check "a long entry in units" "$nnc" tests/compile/long.net -o "$work/long" --no-cache
+units=$(weights "$work/long")
+if [ -n "$whole" ] && [ "$whole" = "$pieces" ] && [ "$whole" = "$units" ]; then ok; else fail "long.net: $whole as one function, $pieces in pieces, $units in units"; fi
+
+# ---- tiles are compiled once for all units, and once for each level ----
+symbols() { nm "$1" | awk '{ print $NF }' | sed -n 's/^\(nnc_tile_f32_[0-9]*_[0-9]*\(_v[234]\)\?\)$/\1/p' | sort; }
+for float in f32 f64; do
+  "$nnc" tests/compile/shared.net -v -g --float=$float --no-cache -o "$work/tiles" 2> "$work/log"
+  at_least "$float: units of shared.net" "$(compilers "$work/log")" 4
+  at_most "$float: copies of a tile" "$(nm "$work/tiles" | awk '{ print $NF }' | grep -E '^nnc_(tile|pack_block)_' | sort | uniq -d | wc -l)" 0
+done
+at_least "tiles of shared.net" "$("$nnc" tests/compile/shared.net -g -o "$work/tiles" && symbols "$work/tiles" | wc -l)" 2
+if [ "$(uname -m)" = x86_64 ]; then
+  "$nnc" tests/compile/shared.net -g --arch=v2,v3 -o "$work/tiles"
+  for level in v2 v3; do at_least "tiles of $level" "$(symbols "$work/tiles" | grep -c "_$level$")" 2; done
+fi
+
 # ---- what is in the cache is the same bytes ----
 cached() { "$nnc" models/iris.net -v --cache-dir="$work/cache" -o "$work/$1" $quick "${@:2}" > "$work/log" 2>&1; }
 cached first; at_least "first time compiles" "$(compilers "$work/log")" 1

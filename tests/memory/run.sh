@@ -130,11 +130,15 @@ least=$(grep -o 'the least is .*(\([0-9,]*\) bytes)' <<<"$refused" | grep -o '([
 check "the least limit can be met" "$nnc" "$work/small.net" --threads=$threads --memory-limit="$least" --report
 check_status "one byte less cannot" 1 'cannot be met' "$nnc" "$work/small.net" --threads=$threads \
   --memory-limit=$((least - 1)) --report
+# Evaluation is small here, but its workspace is not.
+refused=$("$nnc" examples/fine_tune.net --threads=1 --memory-limit=1K --report 2>&1)
+least=$(grep -o 'the least is .*(\([0-9,]*\) bytes)' <<<"$refused" | grep -o '([0-9,]*' | tail -1 | tr -d '(,')
+check "the least limit of all entries can be met" "$nnc" examples/fine_tune.net --threads=1 --memory-limit="$least" --report
 check_status "batch normalization couples examples" 1 'no micro-batches: each example needs' \
   "$nnc" tests/unit/networks/cnn.net --threads=1 --memory-limit=1K --report
 
 # A share of what activations and workspaces take without a limit; variables are whole.
-net=tests/memory/deep.net
+net=$work/small.net
 share() { "$nnc" $net --threads=$threads --report=json "$@"; }
 parts() { python3 -c '
 import json, sys

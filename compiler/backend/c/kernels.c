@@ -1,5 +1,6 @@
 /* The C back end, and what its functions of all kinds share. */
 #include "backend/c/kernels.h"
+#include "backend/c/common.h"
 #include "backend/common/c.h"
 
 #include <string.h>
@@ -66,6 +67,8 @@ const BackEnd back_end_c = {
     .dialect = &dialect_c,
     .words = words,
     .shares_functions = true,
+    .common_functions = common_functions,
+    .write_common = common_write,
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
     .write_launch = write_launch,

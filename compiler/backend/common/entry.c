@@ -300,20 +300,64 @@ static void emit_filling(Emitter *emitter, const ProgramEntry *entry) {
   code_close(code);
 }
 
+/* Steps of a function. What C compilers do with one grows faster than it, with the square of its loops. */
+enum { MOST_STEPS = 160 };
+
+/* Whether nothing is open before a step: it follows a barrier that is in no scan loop. */
+static bool is_boundary(const ProgramEntry *entry, int i) {
+  const Step *steps = entry->steps.items;
+  return steps[i - 1].kind == STEP_BARRIER && steps[i - 1].scan < 0 && steps[i].scan < 0;
+}
+
+/* The end of the piece of a long entry that begins at a step. */
+static int piece_end(const ProgramEntry *entry, int first) {
+  int count = entry->steps.count, end = first + MOST_STEPS;
+  while (end < count && !is_boundary(entry, end)) end++;
+  return count - end < MOST_STEPS / 2 ? count : end;
+}
+
+static size_t open_run(Emitter *emitter, const char *attributes, const char *name) {
+  code_line(&emitter->code, "static %svoid %s(nnc_worker *worker)", attributes, name);
+  code_block(&emitter->code);
+  return code_mark(&emitter->code);
+}
+
+static void close_run(Emitter *emitter, size_t mark) {
+  code_declare(&emitter->code, mark, "arena", "char *const arena = worker->arena;");
+  code_close(&emitter->code);
+}
+
+/* Functions of some steps each, for an entry that is too long for one; returns how many. */
+static int emit_pieces(Emitter *emitter, const ProgramEntry *entry) {
+  int count = 0;
+  if (entry->steps.count <= MOST_STEPS + MOST_STEPS / 2) return 0;
+  for (int first = 0, end; first < entry->steps.count; first = end) {
+    end = piece_end(entry, first);
+    code_blank(&emitter->code);
+    code_comment(&emitter->code, "Steps %d to %d of %s.", first, end - 1, entry_name(entry->entry));
+    size_t mark =
+        open_run(emitter, "NNC_PIECE ",
+                 arena_printf(emitter->arena, "%s_run_%d", entry_name(entry->entry), ++count));
+    emit_steps(emitter, entry, first, end - 1, -1);
+    close_run(emitter, mark);
+  }
+  return count;
+}
+
 static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   Code *code = &emitter->code;
+  int pieces = emit_pieces(emitter, entry);
+  const char *name = arena_printf(emitter->arena, "%s_run", entry_name(entry->entry));
   code_blank(code);
   code_comment(code, "%s: %d steps, %d barriers, %.4g Mflop, %.4g MB.", entry_name(entry->entry),
                entry->steps.count - entry->barrier_count, entry->barrier_count, entry->flops / 1e6,
                entry->bytes / 1e6);
-  code_line(code, "static void %s_run(nnc_worker *worker)", entry_name(entry->entry));
-  code_block(code);
-  size_t mark = code_mark(code);
+  size_t mark = open_run(emitter, "", name);
   emit_filling(emitter, entry);
   emitter_mark(emitter, 0);
-  emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
-  code_declare(code, mark, "arena", "char *const arena = worker->arena;");
-  code_close(code);
+  for (int i = 1; i <= pieces; i++) code_line(code, "%s_%d(worker);", name, i);
+  if (pieces == 0) emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
+  close_run(emitter, mark);
 }
 
 void emitter_entries(Emitter *emitter) {

@@ -74,6 +74,10 @@ typedef struct BackEnd {
   void (*write_extern)(Code *code, const struct DeviceFile *file, int number,
                        const struct CompileOptions *options);
   bool shares_functions; /* kernels whose functions differ in numbers alone have one (share.h) */
+  /* A kernel's function calls such as all units of kernels can have in common, of which types: a set of numbers; of
+   * such a set, the line that defines them in a unit of its own. NULL: there are none. */
+  unsigned (*common_functions)(const char *kernel);
+  void (*write_common)(Text *text, unsigned types);
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
    * for the unit of the entries; the statement that launches it. */
   void (*write_kernel)(Code *code, KernelFunction *function);

@@ -36,7 +36,14 @@ static bool is_reserved(const NameScope *scope, const char *name) {
          strncmp(name, "mem_", 4) == 0 || name[0] == '_';
 }
 
-/* "train_run", "data_0_1_calls": the emitted tables and functions of one file. */
+/* "", "_12": what may follow the name of a table or function. */
+static bool is_number(const char *end) {
+  if (end[0] == '_' && isdigit((unsigned char)end[1]))
+    for (end++; isdigit((unsigned char)*end);) end++;
+  return *end == 0;
+}
+
+/* "train_run", "train_run_2", "data_0_1_calls": the emitted tables and functions of one file. */
 static bool is_table(const char *name) {
   static const char *const tables[] = {
       "rates",     "metric_is_of_steps", "host",     "finish",  "levels",
@@ -53,7 +60,8 @@ static bool is_table(const char *name) {
     for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
       size_t length = strlen(entries[i]);
       if (strncmp(name, entries[i], length) == 0 && name[length] == '_' &&
-          strcmp(name + length + 1, ends[k]) == 0)
+          strncmp(name + length + 1, ends[k], strlen(ends[k])) == 0 &&
+          is_number(name + length + 1 + strlen(ends[k])))
         return true;
     }
   return strncmp(name, "data_", 5) == 0 && isdigit((unsigned char)name[5]);

@@ -95,7 +95,28 @@ typedef struct Cutter {
   CSource *source;
   const char *file; /* whose lines are named, or NULL */
   int common_line;  /* of that file, where the includes begin */
+  unsigned common;  /* functions that a unit of their own has for all */
 } Cutter;
+
+/* ---- what units have in common ---- */
+
+/* Microseconds for the functions of a type. */
+enum { COMMON_WEIGHT = 350000 };
+
+/* The functions that several units of kernels call, which are compiled once then; 0: there are none. */
+static unsigned common_functions(const SourceParts *parts) {
+  const BackEnd *back_end = parts->target->back_end;
+  unsigned types = 0;
+  int units = 0, last = -1;
+  for (int i = 0; back_end->common_functions && i < parts->kernel_count; i++) {
+    const KernelPart *part = &parts->kernels[i];
+    unsigned own = part->text.length > 0 ? back_end->common_functions(part->text.data) : 0;
+    types |= own;
+    units += own && part->unit != last;
+    if (own) last = part->unit;
+  }
+  return units > 1 ? types : 0;
+}
 
 /* Adds a part that begins at a line of the one file. */
 static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, int line) {
@@ -113,7 +134,7 @@ static int64_t kernel_weight(const Target *target, const KernelPart *part) {
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
-enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, WEIGHT_OF_BYTE = 4 };
+enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, LEAST_FULL = 240000, WEIGHT_OF_BYTE = 4 };
 
 /* By what part the flags of the user's make the compiler quicker: with -O0 it needs a sixth of the time. A device's
  * kernels are another compiler's. */
@@ -125,15 +146,25 @@ static int quickness(const SourceParts *parts, const char *cflags) {
   return *level == '0' ? 6 : *level == '1' ? 2 : 1;
 }
 
+/* A small program has two units, unless it is very small: one would be compiled while other cores wait. */
+static int64_t full_unit(const SourceParts *parts, int quick) {
+  int64_t all = 0, full = FULL_UNIT;
+  for (int i = 0; i < parts->kernel_count; i++)
+    all += kernel_weight(parts->target, &parts->kernels[i]) / quick;
+  if (parts->target->back_end->guard == NULL && all / 2 + UNIT_WEIGHT < full)
+    full = all / 2 + UNIT_WEIGHT;
+  return full > LEAST_FULL ? full : LEAST_FULL;
+}
+
 /* A file of the user's shares no unit with others, and no unit with kernels that do not call it: what
  * it means by its names and macros is its own affair. */
 int units_plan(SourceParts *parts, const char *cflags) {
-  int64_t weight = FULL_UNIT;
   int count = 0, quick = quickness(parts, cflags);
+  int64_t full = full_unit(parts, quick), weight = full;
   for (int i = 0; i < parts->kernel_count; i++) {
     int64_t own = kernel_weight(parts->target, &parts->kernels[i]) / quick;
-    bool is_next = count == 0 || weight + own > FULL_UNIT ||
-                   parts->kernels[i].file != parts->kernels[i - 1].file;
+    bool is_next =
+        count == 0 || weight + own > full || parts->kernels[i].file != parts->kernels[i - 1].file;
     weight = is_next ? UNIT_WEIGHT + own : weight + own;
     count += is_next;
     parts->kernels[i].unit = count - 1;
@@ -180,10 +211,19 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
   const BackEnd *back_end = cutter->parts->target->back_end;
   SourceUnit *unit = next_unit(cutter, back_end->guard == NULL);
   unit->is_of_device = back_end->guard != NULL;
+  if (cutter->common) text_add(&unit->text, "#define NNC_UNITS\n");
   if (!unit->is_of_device) text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
   if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
   if (back_end->header) text_printf(&unit->text, "#include \"%s\"\n", back_end->header);
   return unit;
+}
+
+static void add_common_functions(const Cutter *cutter) {
+  if (cutter->common == 0) return;
+  SourceUnit *unit = next_kernels(cutter);
+  cutter->parts->target->back_end->write_common(&unit->text, cutter->common);
+  for (unsigned types = cutter->common; types != 0; types &= types - 1)
+    unit->weight += COMMON_WEIGHT;
 }
 
 /* In the one file: where the kernels begin, and what else is not before them. */
@@ -255,8 +295,8 @@ static void end_kernels(const Cutter *cutter, SourceUnit *unit, int file) {
 
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
   Lines lines = find_lines(parts);
-  const Cutter cutter = {arena, parts, source, file, lines.common};
-  source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 2);
+  const Cutter cutter = {arena, parts, source, file, lines.common, common_functions(parts)};
+  source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 3);
   add_calls(&cutter, lines.calls);
   SourceUnit *unit = NULL;
   int line = lines.kernels;
@@ -270,4 +310,5 @@ void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const ch
     bool is_last = i + 1 == parts->kernel_count || parts->kernels[i + 1].unit != part->unit;
     if (is_last) end_kernels(&cutter, unit, part->file);
   }
+  add_common_functions(&cutter);
 }
