@@ -138,7 +138,7 @@ check_status "batch normalization couples examples" 1 'no micro-batches: each ex
   "$nnc" tests/unit/networks/cnn.net --threads=1 --memory-limit=1K --report
 
 # A share of what activations and workspaces take without a limit; variables are whole.
-net=$work/small.net
+net=tests/memory/deep.net
 share() { "$nnc" $net --threads=$threads --report=json "$@"; }
 parts() { python3 -c '
 import json, sys
@@ -151,6 +151,7 @@ for percent in 60 37.5; do
 done
 check "share: the report tells it" says "$("$nnc" $net --threads=$threads --report --memory-limit=60%)" 'memory limit: 60 % of activations and workspaces, '
 check "a share of all changes nothing" says_not "$("$nnc" $net --threads=$threads --report --memory-limit=100%)" recomputed
+net=$work/small.net
 refused=$("$nnc" $net --threads=$threads --memory-limit=0.5% --report 2>&1)
 check "share: refusal" says "$refused" 'the memory limit of 0.5 %, with parameters and states '
 least=$(grep -oE 'the least is [0-9]+ %' <<<"$refused" | grep -oE '[0-9]+')
