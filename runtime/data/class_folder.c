@@ -96,11 +96,39 @@ static int add_classes(const DataContext *context, const DataTable *table, const
   return result;
 }
 
-static int add_given(const DataContext *context, const DataTable *table, RowFiles *files) {
-  if (table->field_count > LABEL && table->fields[LABEL].input)
-    return data_fail(context, "files given have no class, which %s wants",
-                     table->fields[LABEL].name);
-  return data_files_add_given(context, files);
+/* The class of a file that is given is its folder's name. */
+static int given_class(const DataContext *context, const nnc_dictionary *known, const char *label,
+                       const char *file) {
+  const char *end = strrchr(file, '/'), *begin = end;
+  while (begin && begin > file && begin[-1] != '/') begin--;
+  int32_t code = begin ? nnc_dictionary_find(known, begin, end - begin) : -1;
+  if (code >= 0) return (int)known->lines[code];
+  return data_fail(
+      context,
+      "%s: a result is computed of %s, so the file's folder must be named as its class, and '%.*s' "
+      "is "
+      "none: give it as FOLDER/CLASS/NAME, or take that result out of the predict block",
+      file, label, begin ? (int)(end - begin) : 1, begin ? begin : ".");
+}
+
+static int add_given(const DataContext *context, const DataTable *table, RowFiles *files,
+                     int32_t **labels) {
+  nnc_dictionary known = {0};
+  FileNames none = {0};
+  int result = data_files_add_given(context, files);
+  if (result < 0 || table->field_count <= LABEL || !table->fields[LABEL].input) return result;
+  const char *label = table->fields[LABEL].name;
+  const nnc_fitted_value *classes = find_classes(context, label, &none);
+  result = classes ? list_classes(context, classes, &known) : -1;
+  *labels = malloc(((size_t)files->names.count + 1) * sizeof **labels);
+  if (result == 0 && !*labels)
+    result = data_fail_memory(context, "the classes", files->names.count * 4);
+  for (int64_t i = 0; result == 0 && i < files->names.count; i++) {
+    (*labels)[i] = given_class(context, &known, label, files->names.items[i]);
+    if ((*labels)[i] < 0) result = -1;
+  }
+  nnc_dictionary_free(&known);
+  return result;
 }
 
 static int fill_labels(const DataContext *context, DataField *field, const int32_t *labels,
@@ -152,7 +180,7 @@ int data_class_folder_load(const DataContext *context, DataTable *table,
   if (data_files_on_error(context, files, formals) < 0) return -1;
   char *root = root_folder(context, formals);
   if (!root) return -1;
-  int result = context->files ? add_given(context, table, files)
+  int result = context->files ? add_given(context, table, files, &labels)
                               : add_classes(context, table, root, files, &labels);
   if (result == 0) result = shape_fields(context, table, root, labels);
   free(labels);

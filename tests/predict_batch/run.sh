@@ -229,6 +229,29 @@ for i, line in enumerate(lines):
     assert top[0]["value"] >= top[1]["value"] and set(top[0]) == {"class", "value"}, line
 PYTHON
 check_status "one could not be read" 0 '1 of 19 examples could not be read' cat messages
+
+# A result of the label: the class of a file is its folder's name.
+sed -e '/^data predict/d' -e 's/^predict .*/predict { guess = argmax(z), class = i32(shade), right = argmax(z) == i32(shade) }/' shades.net > right.net
+check "right compiles" "$nnc" right.net -o right
+check "it learns" ./right --quiet
+one=$(ls set/white | head -1)
+check "classes of folders" ./right predict --quiet set/black "set/white/$one" set//grey/
+./right predict --quiet set/black "set/white/$one" set//grey/ > classes 2>/dev/null
+check "they are the folders' names" python3 - <<'PYTHON'
+import json
+lines = [json.loads(line) for line in open("classes")]
+folders = {line["file"].split("/")[-2] if not line["file"].startswith("set//") else "grey" for line in lines}
+assert folders == {"black", "grey", "white"}, folders
+for line in lines:
+    names = ["black", "grey", "white"]
+    folder = [part for part in line["file"].split("/") if part][-2]
+    assert line["class"] == names.index(folder), line
+    assert line["right"] == (line["guess"] in (line["class"], folder)), line
+PYTHON
+mkdir -p other && cp "set/white/$one" other && cp "set/white/$one" lone.png
+check_status "a folder that is no class" 1 "other/$one: a result is computed of shade, so the file's folder must be named as its class, and 'other' is none" ./right predict other
+check_status "no folder" 1 "lone.png: a result is computed of shade, so .* and '\\.' is none: give it as FOLDER/CLASS/NAME" ./right predict lone.png
+check "results without labels need none" ./shades predict --quiet other lone.png
 check "as one by one" near named <(./shades predict --quiet --names --top 2 --batch 1 asked 2>/dev/null) 1e-6
 check_status "a table" 0 '^file,shade,probability.0.class,probability.0.value,place.0,place.1$' ./shades predict --quiet --names --top 1 --format=csv asked/00.png
 check_status "its rows" 0 '^asked/02.png,white,white,0\.[0-9]+,[-0-9.e]+,[-0-9.e]+$' ./shades predict --quiet --names --top 1 --format=csv asked/02.png
