@@ -313,12 +313,21 @@ static Graph *prune(Elaborator *e, const Graph *graph) {
   return kept;
 }
 
+/* Whether places of gradient norms are in the graph, which no host fills once metrics are made of them. */
+static bool has_gradient_norms(const Graph *graph) {
+  bool has = false;
+  for (int i = 0; i < graph->nodes.count && !has; i++)
+    has = builtins_is_gradient_norm(graph->nodes.items[i]);
+  return has;
+}
+
 static void finish_module(Elaborator *e) {
   Module *module = e->module;
   module->entries[ENTRY_INIT] = e->init.graph;
   module->entries[ENTRY_HOST] = e->host.graph;
-  for (int i = 0; i < ENTRY_COUNT && !e->options->check_only; i++)
-    if (module->entries[i]) module->entries[i] = prune(e, module->entries[i]);
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (module->entries[i] && (!e->options->check_only || has_gradient_norms(module->entries[i])))
+      module->entries[i] = prune(e, module->entries[i]);
   if (module->run.precision == DTYPE_F64) module_retype_floats(module, DTYPE_F64);
 }
 
