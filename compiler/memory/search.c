@@ -118,14 +118,12 @@ static int next_pieces(const Module *module, int pieces) {
   return 0;
 }
 
-/* Plans the candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0: none so far).
- * They are sorted by the flops of what they compute again, which come to the cost without: once these alone cost more
- * than one that fits, no later candidate is cheaper. False when so many pieces, and any more, are impossible. */
+/* Plans all candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0:
+ * none so far). False when so many pieces, and any more, are impossible. */
 static bool search_pieces(Fitter *fitter, int pieces, Candidate *found) {
   Candidate list[MOST_CANDIDATES];
   int count = list_candidates(fitter, pieces, list);
   for (int i = 0; i < count; i++) {
-    if (found->peak > 0 && i > 0 && list[0].cost + list[i].flops >= found->cost) break;
     try_candidate(fitter, &list[i]);
     if (list[i].peak < 0) return false;
     bool fits = list[i].peak <= fitter->request->limit;
