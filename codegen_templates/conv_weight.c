@@ -2,9 +2,10 @@
  * channels, sums of products of dy and x along the raster (nnc_conv.h), over all images in order.
  *
  * A task owns its weights, so nothing is joined between tasks; vector sums stay in the worker's block
- * until the last image, or are added up at once where all positions of the images are one sum (IS_ONE_SUM). dy is copied with zeros where the raster is wider than the output; x may have
- * rasters of its own for each tap of the last axis (ConvGrid.shifted), which are not, and dy is then read
- * in place if it is whole vectors. Long rasters are summed in parts that the first-level cache holds. */
+ * until the last image, or are added up at once where all positions of the images are one sum
+ * (IS_ONE_SUM). dy is copied with zeros where the raster is wider than the output; x may have rasters of
+ * its own for each tap of the last axis (ConvGrid.shifted), which are not, and dy is then read in place
+ * if it is whole vectors. Long rasters are summed in parts that the first-level cache holds. */
 /* Weights [row, row + rows) x [channel, channel + channels) are @SUMS_ARE@
  * sums[r * COLUMNS + c * TAPS + t]. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,

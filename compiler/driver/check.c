@@ -22,8 +22,8 @@ int command_check(Arena *arena, const Options *options) {
   int status = 0;
   InputFiles inputs = {0};
   Text text = {0};
-  const Prelude *prelude =
-      NULL; /* for several files it is parsed once, which takes longer than a small program */
+  const Prelude *prelude = NULL;
+  /* For several files it is parsed once, which takes longer than a small program. */
   if (options->files.count > 1) prelude = elaborate_prelude(arena, diagnostics_create(arena));
   for (int i = 0; i < options->files.count; i++) {
     inputs_add(arena, &inputs, options->files.items[i], "a file that is checked");

@@ -266,8 +266,8 @@ NNC_DEFINE_TRANSPOSE(i64, int64_t, int64_t, int64_t)
  *     dst[c / width * group + i * width + c % width] = src[i * src_k + (c - column) * src_c]    i < k
  *
  * NNC_DEFINE_PACK_GROUPS makes nnc_pack_groups_NAME of nnc_pack_row_NAME, which copies neighbours, and
- * nnc_pack_columns_NAME, which transposes; NNC_PACK_BLOCK makes the function nnc_pack_block_NAME of it. Rows are read whole, for all groups at once; `step` of them
- * make one packed row, and a row is told the next one, NULL after the last. */
+ * nnc_pack_columns_NAME, which transposes; NNC_PACK_BLOCK makes the function nnc_pack_block_NAME of it.
+ * Rows are read whole, for all groups at once; `step` of them make one packed row, and a row is told the next one, NULL after the last. */
 enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-level cache */
 #define NNC_DEFINE_PACK_GROUPS(name, type, source, step)                                           \
   NNC_INLINE void nnc_pack_groups_##name(                                                          \

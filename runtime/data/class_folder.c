@@ -103,12 +103,11 @@ static int given_class(const DataContext *context, const nnc_dictionary *known, 
   while (begin && begin > file && begin[-1] != '/') begin--;
   int32_t code = begin ? nnc_dictionary_find(known, begin, end - begin) : -1;
   if (code >= 0) return (int)known->lines[code];
-  return data_fail(
-      context,
-      "%s: a result is computed of %s, so the file's folder must be named as its class, and '%.*s' "
-      "is "
-      "none: give it as FOLDER/CLASS/NAME, or take that result out of the predict block",
-      file, label, begin ? (int)(end - begin) : 1, begin ? begin : ".");
+  return data_fail(context,
+                   "%s: a result is computed of %s, so the file's folder must be named as its "
+                   "class, and '%.*s' is none: give it as FOLDER/CLASS/NAME, or take that result "
+                   "out of the predict block",
+                   file, label, begin ? (int)(end - begin) : 1, begin ? begin : ".");
 }
 
 static int add_given(const DataContext *context, const DataTable *table, RowFiles *files,

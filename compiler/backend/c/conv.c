@@ -347,7 +347,6 @@ static void add_operands(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "WEIGHTS", writer->is_weight ? "" : weights_text(writer));
 }
 
-/* How the work is cut, and pieces of the worker's block. */
 /* conv_weight: sums of vectors that go on from part to part, or of all at once. */
 static void add_sums(const ConvWriter *writer, TemplateHoles *holes) {
   const char *name = c_type_name(writer->sum);
@@ -362,6 +361,7 @@ static void add_sums(const ConvWriter *writer, TemplateHoles *holes) {
                       : "sums + r * COLUMNS + t, COLUMNS, NULL");
 }
 
+/* How the work is cut, and pieces of the worker's block. */
 static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
   bool blocks_rows = writer->is_weight || writer->is_small;
