@@ -338,7 +338,7 @@ static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
       4 + least(divide_up(6 * extent_product(grid->source_phases, 3), greatest(taps, 1)), 6);
   int64_t parts = greatest(divide_up(grid->raster * size * tile_rows, SPAN_BYTES), 1);
   grid->span = greatest(vectors(divide_up(grid->raster, parts)), 1) * LANES;
-  grid->is_one_sum = parts == 1 && grid->images == 1 && grid->blocks == 1;
+  grid->is_one_sum = has_work(grid) && parts == 1 && grid->images == 1 && grid->blocks == 1;
   grid->other_bytes = align_64((grid->row_block * (grid->raster + SLACK) + SLACK) * size);
   grid->tile_bytes =
       align_64(grid->row_block * grid->channel_block * greatest(taps, 1) * VECTOR_BYTES);
