@@ -91,6 +91,7 @@ data val   { x, y, k = csv("d.csv") }
 input x : f32[batch]
 input y : f32[batch]
 input k : i32[batch]
+schedule late(top) { return f32(t > 3) * top + f32(1) }
 schedule own(top) { return top * gain / (t + steps_per_epoch) + epoch }
 param main = 1.0
 param a : [2] = ones
@@ -104,8 +105,11 @@ param h = 1.0
 param i = 1.0
 param j = 1.0
 param l = 1.0
+param m = 1.0
+param n = 1.0
+param o = 1.0
 shared = cosine(0.125, warmup = 4 steps)
-loss = mean(abs(x)) + 1e-3 * (main ^ 2 + sum(a ^ 2) + sum(b ^ 2) + c ^ 2 + d ^ 2 + e ^ 2 + f ^ 2 + g ^ 2 + h ^ 2 + i ^ 2 + j ^ 2 + l ^ 2)
+loss = mean(abs(x)) + 1e-3 * (main ^ 2 + sum(a ^ 2) + sum(b ^ 2) + c ^ 2 + d ^ 2 + e ^ 2 + f ^ 2 + g ^ 2 + h ^ 2 + i ^ 2 + j ^ 2 + l ^ 2 + m ^ 2 + n ^ 2 + o ^ 2)
 noise = mean(abs(y)) + 0 * main
 rate = 7 * noise  # a metric of this name is another number
 train {
@@ -121,6 +125,9 @@ train {
   params "j" { lr = own(peak) }
   params "l" { lr = own(1.0) }
   params "l" { lr_scale = gain }
+  params "m" { lr = where(peak < 0.5, 0.5, f32(gain)) * 0.25 }
+  params "n" { lr = late(peak) }
+  params "o" { lr = f32(i32(peak)) }  # the host knows no i32, so it is not told
 }
 """
 
@@ -137,7 +144,9 @@ def expected_rates(lines, steps, per_epoch, peak=0.25, gain=2):
                "rate/f": 0.5 * 0.1 ** ((t - 1) // (2 * per_epoch)),
                "rate/g": falling.value,
                "rate/j": own(peak),
-               "rate/l": own(1.0) * gain}
+               "rate/l": own(1.0) * gain,
+               "rate/m": (0.5 if peak < 0.5 else gain) * 0.25,
+               "rate/n": (t > 3) * peak + 1}
         falling.advance(line["train/noise"])
 
 

@@ -368,11 +368,25 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
 
 /* ---- types as functions: f32(x) ----------------------------------------------------------- */
 
+/* What the host computes is in f64, so that f32 rounds nothing there. */
+static bool host_dtype(Elaborator *e, DType *dtype, Span at) {
+  if (!e->region->is_host_only || *dtype == DTYPE_BOOL) return true;
+  bool is_wide = *dtype == DTYPE_F32 || *dtype == DTYPE_F64;
+  bool is_whole = dtype_is_int(*dtype);
+  const char *name = dtype_name(*dtype);
+  *dtype = DTYPE_F64;
+  if (is_wide) return true;
+  Diagnostic *d = report_error(e, at, "a schedule computes in f64 and has no numbers of %s", name);
+  if (is_whole) diag_help(d, "floor(x) and round(x) give whole numbers");
+  return false;
+}
+
 static Value call_dtype(Elaborator *e, DType dtype, const Arguments *arguments) {
   if (arguments->count != 1 || arguments->items[0].name.text)
     return report_error_value(e, arguments->call, "%s(x) converts one tensor", dtype_name(dtype));
   Value value = convert_plain(e, arguments->items[0].value, arguments->items[0].span);
   if (value_is_error(value)) return value;
+  if (!host_dtype(e, &dtype, arguments->call)) return value_error();
   if (value.kind == VALUE_BOOL && dtype != DTYPE_BOOL) value = value_int(value.boolean);
   Node *node = value_is_number(value) || value.kind == VALUE_BOOL
                    ? convert_tensor(e, value, dtype, arguments->items[0].span)

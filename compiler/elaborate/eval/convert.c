@@ -187,25 +187,58 @@ static Node *copy_scalar(Elaborator *e, const char *name) {
   return output ? output->node : emit_scalar(e, name);
 }
 
-/* A host scalar of another graph, computed again in this one from the same scalars. */
-static Node *copy_host(Elaborator *e, Value value) {
+/* The nodes that it is computed from, itself among them, by their ids. */
+static bool *find_needed(const Elaborator *e, Value value) {
+  bool *is_needed = ARENA_ARRAY(e->arena, bool, value.tensor.graph->next_id);
+  is_needed[value.tensor.node->id] = true;
+  region_mark_needed(value.tensor.graph, is_needed);
+  return is_needed;
+}
+
+static bool is_of_host(DType dtype) {
+  return dtype == DTYPE_F64 || dtype == DTYPE_F32 || dtype == DTYPE_BOOL;
+}
+
+const Node *convert_find_foreign(Elaborator *e, Value value) {
   const Graph *graph = value.tensor.graph;
-  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  const bool *is_needed = find_needed(e, value);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (is_needed[node->id] && !is_of_host(node->type.dtype)) return node;
+  }
+  return NULL;
+}
+
+static Node *copy_node(Elaborator *e, const Node *node, Node **operands) {
+  bool is_wide = e->region->is_host_only && node->type.dtype == DTYPE_F32;
+  Type type = is_wide ? type_scalar(DTYPE_F64) : node->type;
+  if (node->op == OP_SCALAR) return copy_scalar(e, node_string(node, ATTR_NAME));
+  if (is_wide && node->op == OP_CAST) return emit_cast(e, operands[0], DTYPE_F64);
+  if (node->operand_count == 0)
+    return emit_leaf(e, node->op, type, node->attribute_count, node->attributes);
+  return emit_node(e, node->op, node->operand_count, operands, node->attribute_count,
+                   node->attributes);
+}
+
+/* A host scalar of another graph, computed again in this one from the same scalars. The host computes in f64. */
+static Node *copy_host(Elaborator *e, Value value, Span at) {
+  const Graph *graph = value.tensor.graph;
+  const bool *is_used = find_needed(e, value);
   NodeMap map = node_map_create(e->arena, graph);
-  is_used[value.tensor.node->id] = true;
-  region_mark_needed(graph, is_used);
+  const Node *foreign = e->region->is_host_only ? convert_find_foreign(e, value) : NULL;
+  if (foreign) {
+    const char *name = dtype_name(foreign->type.dtype);
+    Diagnostic *d = report_error(e, at, "a schedule computes in f64 and takes no %s", name);
+    diag_note(d, foreign->span, "it is computed here");
+    return NULL;
+  }
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!is_used[node->id]) continue;
-    Node **operands = ARENA_ARRAY(e->arena, Node *, node->operand_count + 1), *copy;
+    Node **operands = ARENA_ARRAY(e->arena, Node *, node->operand_count + 1);
     for (int k = 0; k < node->operand_count; k++)
       operands[k] = node_map_get(&map, node->operands[k]);
-    if (node->op == OP_SCALAR) copy = copy_scalar(e, node_string(node, ATTR_NAME));
-    else if (node->operand_count == 0)
-      copy = emit_leaf(e, node->op, node->type, node->attribute_count, node->attributes);
-    else
-      copy = emit_node(e, node->op, node->operand_count, operands, node->attribute_count,
-                       node->attributes);
+    Node *copy = copy_node(e, node, operands);
     if (!copy) return NULL;
     node_map_set(&map, node, copy);
   }
@@ -218,9 +251,7 @@ static bool can_copy_host(const Elaborator *e, Value value) {
   if (!value.tensor.is_host || graph == e->init.graph) return false;
   if (e->region->is_host_only) return true;
   if (e->region != &e->init) return false;
-  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
-  is_used[value.tensor.node->id] = true;
-  region_mark_needed(graph, is_used);
+  const bool *is_used = find_needed(e, value);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!is_used[node->id] || node->op != OP_SCALAR) continue;
@@ -235,7 +266,7 @@ static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
   if (e->region == &e->init && (op == OP_PARAM || op == OP_STATE))
     return slot_first_value(e, value.tensor.node, at);
   Node *node = region_capture(e, value.tensor.node, value.tensor.graph);
-  if (!node && can_copy_host(e, value)) return copy_host(e, value);
+  if (!node && can_copy_host(e, value)) return copy_host(e, value, at);
   if (node || e->trace->exhausted) return node;
   if (e->region == &e->init) report_not_initial(e, value, at);
   else if (e->region->is_host_only)

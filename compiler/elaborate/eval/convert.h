@@ -7,6 +7,8 @@
 /* A value as a node of the current graph: tensors, numbers (as `dtype`), nested lists of numbers,
  * schedules, quantities. NULL after an error. */
 Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at);
+/* Of a host scalar: what it is computed from in a type that the host does not compute in; NULL: nothing. */
+const Node *convert_find_foreign(Elaborator *e, Value value);
 /* True, and reported, of several tensors under one name, which would be stacked unasked. */
 bool convert_refuse_results(Elaborator *e, Value value, Span at);
 /* The same where a tensor keeps its own type; numbers become the default float, i32 or bool. */

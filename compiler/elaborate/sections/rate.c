@@ -50,7 +50,7 @@ static const char *rate_scalar(Elaborator *e, const Deferred *optimizer) {
   Value rate = optimizer->arguments[at];
   if (rate.kind == VALUE_KIND_COUNT) return NULL; /* the default, a number of the optimizer */
   rate = convert_plain(e, rate, optimizer->span);
-  if (!value_is_tensor(rate) || !rate.tensor.is_host) return NULL;
+  if (!value_is_tensor(rate) || !rate.tensor.is_host || convert_find_foreign(e, rate)) return NULL;
   return evaluate_host_scalar(e, rate, formal->name.text, optimizer->span);
 }
 
