@@ -1,8 +1,10 @@
 /* Files in a folder for each class: see class_folder.h. */
 #include "data/class_folder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/dictionary.h"
 #include "core/fitted.h"
@@ -96,18 +98,55 @@ static int add_classes(const DataContext *context, const DataTable *table, const
   return result;
 }
 
-/* The class of a file that is given is its folder's name. */
-static int given_class(const DataContext *context, const nnc_dictionary *known, const char *label,
-                       const char *file) {
-  const char *end = strrchr(file, '/'), *begin = end;
-  while (begin && begin > file && begin[-1] != '/') begin--;
-  int32_t code = begin ? nnc_dictionary_find(known, begin, end - begin) : -1;
-  if (code >= 0) return (int)known->lines[code];
+/* The last part of the folder's path, of which "", "." and ".." are none. */
+static bool folder_part(const char *file, const char **begin, int *length) {
+  const char *end = strrchr(file, '/');
+  while (end && end > file &&
+         (end[-1] == '/' || (end[-1] == '.' && end - 1 > file && end[-2] == '/')))
+    end--;
+  *begin = end ? end : file;
+  while (*begin > file && (*begin)[-1] != '/') --*begin;
+  *length = end ? (int)(end - *begin) : 0;
+  bool is_dots = *length > 0 && *length <= 2 && strspn(*begin, ".") >= (size_t)*length;
+  return *length > 0 && !is_dots;
+}
+
+/* The folder that the file is in, as the file system names it, allocated; NULL: it has none. */
+static char *real_folder(const char *file) {
+  const char *slash = strrchr(file, '/');
+  char *path = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+  char *real = path ? realpath(path, NULL) : NULL;
+  free(path);
+  return real;
+}
+
+static int fail_class(const DataContext *context, const char *label, const char *file,
+                      const char *folder, int length) {
+  struct stat status;
+  if (stat(file, &status) < 0 && errno != EACCES)
+    return data_fail(context, "cannot read %s: %s", file, strerror(errno));
   return data_fail(context,
                    "%s: a result is computed of %s, so the file's folder must be named as its "
                    "class, and '%.*s' is none: give it as FOLDER/CLASS/NAME, or take that result "
                    "out of the predict block",
-                   file, label, begin ? (int)(end - begin) : 1, begin ? begin : ".");
+                   file, label, length, folder);
+}
+
+/* The class of a file that is given is its folder's name. */
+static int given_class(const DataContext *context, const nnc_dictionary *known, const char *label,
+                       const char *file) {
+  const char *folder;
+  int length;
+  char *real = folder_part(file, &folder, &length) ? NULL : real_folder(file);
+  if (real) {
+    folder = last_part(real);
+    length = (int)strlen(folder);
+  }
+  int32_t code = nnc_dictionary_find(known, folder, length);
+  int class =
+      code >= 0 ? (int)known->lines[code] : fail_class(context, label, file, folder, length);
+  free(real);
+  return class;
 }
 
 static int add_given(const DataContext *context, const DataTable *table, RowFiles *files,

@@ -250,7 +250,19 @@ for line in lines:
 PYTHON
 mkdir -p other && cp "set/white/$one" other && cp "set/white/$one" lone.png
 check_status "a folder that is no class" 1 "other/$one: a result is computed of shade, so the file's folder must be named as its class, and 'other' is none" ./right predict other
-check_status "no folder" 1 "lone.png: a result is computed of shade, so .* and '\\.' is none: give it as FOLDER/CLASS/NAME" ./right predict lone.png
+check_status "no folder that is a class" 1 "lone.png: a result is computed of shade, so .* and '${PWD##*/}' is none: give it as FOLDER/CLASS/NAME" ./right predict lone.png
+check_status "a name that is no file" 1 'cannot read set/blak: No such file or directory' ./right predict set/blak
+# A folder is the same however it is written: from within, with slashes and dots, by a link.
+mkdir -p linked && ln -s "$PWD/set/white" linked/grey
+within() { (cd "$1" && shift && "$OLDPWD/right" predict --quiet --out "$OLDPWD/right.run" "$@"); }
+class_is() { # class_is NAME FOLDER FILE...: every line has it
+  within "${@:2}" > from_within 2>&1 && grep -q . from_within && ! grep -qv "\"class\":$1," from_within
+}
+for file in "$one" "./$one" . ./ ../white ../white/. "..//white//$one" "../white/./$one" "../grey/../white/$one" "$PWD/set/white/$one"; do
+  check "the class of $file" class_is 2 set/white "$file"
+done
+check "a link has the name of the link" class_is 1 . linked/grey
+check "from within, it has that of its folder" class_is 2 linked/grey .
 check "results without labels need none" ./shades predict --quiet other lone.png
 check "as one by one" near named <(./shades predict --quiet --names --top 2 --batch 1 asked 2>/dev/null) 1e-6
 check_status "a table" 0 '^file,shade,probability.0.class,probability.0.value,place.0,place.1$' ./shades predict --quiet --names --top 1 --format=csv asked/00.png
