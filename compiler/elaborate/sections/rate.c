@@ -11,8 +11,10 @@
 #include <string.h>
 #include "elaborate/core/emit.h"
 #include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
+#include "elaborate/sections/data.h"
 #include "support/names.h"
 
 /* ---- which groups say it -------------------------------------------------------------------- */
@@ -89,6 +91,23 @@ static bool is_of_block(const TargetRate *rate) {
   return rate->groups[0] < 0 && rate->groups[1] < 0 && rate->groups[2] < 0;
 }
 
+/* The log has "rate/c" of a group and of a data set that is called rate. */
+static bool check_sets(const Update *update, const Rate *rate) {
+  Elaborator *e = update->e;
+  const DataSet *set = data_find_set(e->module, "rate");
+  const char *metric = strchr(rate->name, '/');
+  for (int i = 0; set && metric && i < update->plan->metrics.count; i++) {
+    if (strcmp(update->plan->metrics.items[i].name, metric + 1) != 0) continue;
+    Diagnostic *d =
+        report_error(e, rate->span, "the log would have two numbers called '%s'", rate->name);
+    diag_note(d, update->plan->metrics.items[i].span, "the metric of the data set 'rate'");
+    return diag_help(
+        d, "give the data set another name: a log has the rates of groups of parameters as "
+           "rate/PATTERN");
+  }
+  return true;
+}
+
 /* That of the block first; a group with the same has none of its own. */
 void rate_finish(Update *update) {
   Elaborator *e = update->e;
@@ -99,6 +118,7 @@ void rate_finish(Update *update) {
       if (!rate->scalar || is_of_block(rate) != (pass == 0) || rate->scalar == own) continue;
       if (pass == 0) own = rate->scalar;
       Rate told = {rate_name(update, rate), rate->scalar, rate->span};
-      if (!is_taken(e->module, told.name)) vec_push(e->arena, &e->module->rates, told);
+      if (!is_taken(e->module, told.name) && check_sets(update, &told))
+        vec_push(e->arena, &e->module->rates, told);
     }
 }
