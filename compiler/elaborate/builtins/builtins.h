@@ -29,6 +29,8 @@ void builtins_add_ranked(Trace *eval, Trace *eval_one);
 void builtins_check_ranked(Elaborator *e);
 /* Whether metrics alone are computed of norms of gradients. */
 void builtins_check_gradient_norms(Elaborator *e);
+/* False, and reported: it is used where no metric is. */
+bool builtins_refuse_gradient_norm(Elaborator *e, Span at);
 /* Whether the node is what `gradient_norm` gives. */
 bool builtins_is_gradient_norm(const Node *node);
 /* The scores and labels of classes as results of evaluation, where they are known, after those. */

@@ -25,16 +25,20 @@ static Value apply_gradient_norm(Elaborator *e, const Bound *bound) {
   return value_tensor(e, scalar);
 }
 
+bool builtins_refuse_gradient_norm(Elaborator *e, Span at) {
+  Diagnostic *d =
+      report_error(e, at, "gradient_norm is a metric: nothing else can be computed of it");
+  return diag_help(
+      d, "it stands in metrics = [...], alone or in an expression of metrics; grad(loss, [...]) "
+         "has the gradients as values");
+}
+
 static bool check_graph(Elaborator *e, const Graph *graph) {
   const bool *live = graph_live_nodes(e->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!live[node->id] || !builtins_is_gradient_norm(node)) continue;
-    Diagnostic *d = report_error(e, node->span,
-                                 "gradient_norm is a metric: nothing else can be computed of it");
-    return diag_help(
-        d, "it stands in metrics = [...], alone or in an expression of metrics; grad(loss, [...]) "
-           "has the gradients as values");
+    return builtins_refuse_gradient_norm(e, node->span);
   }
   return true;
 }

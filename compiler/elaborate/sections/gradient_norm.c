@@ -4,6 +4,7 @@
  * `clip = NUMBER` holds for all of them, both norms are the same nodes. */
 #include "elaborate/sections/gradient_norm.h"
 
+#include "elaborate/builtins/builtins.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
 #include "elaborate/sections/loss_scale.h"
@@ -33,8 +34,20 @@ void gradient_norm_add(const Update *update, int objective, const Node *loss, No
   }
 }
 
+/* Asked for when the update is made, as by `clip`, or within a scan. */
+static bool is_misplaced(const Update *update, const GradientNorm *norm) {
+  bool is_minimized = false;
+  for (int i = 0; i < update->targets.count && !is_minimized; i++)
+    is_minimized = update_loss(update->plan, update->targets.items[i].objective) == norm->loss;
+  return is_minimized || norm->loss->op == OP_ARGUMENT;
+}
+
 static void report_other(const Update *update, const GradientNorm *norm) {
   Elaborator *e = update->e;
+  if (is_misplaced(update, norm)) {
+    builtins_refuse_gradient_norm(e, norm->span);
+    return;
+  }
   Diagnostic *d = report_error(
       e, norm->span, "'gradient_norm' needs a loss that train minimizes, with parameters to train");
   report_note_tensor(e, d, "the argument", norm->loss);

@@ -91,6 +91,10 @@ static Node *loss_node(const KeyValue *loss) {
   return fits ? loss->value.tensor.node : NULL;
 }
 
+Node *update_loss(const TrainPlan *plan, int objective) {
+  return loss_node(objective_loss(plan, objective));
+}
+
 static void collect_targets(Update *update) {
   Elaborator *e = update->e;
   const TrainPlan *plan = update->plan;
@@ -457,8 +461,7 @@ void update_parameters(Elaborator *e) {
     for (int i = 0; i < update.targets.count && count > 1; i++)
       take_accumulated(e, &update.targets.items[i], count);
     Node *is_finite = judge_gradients(&update);
-    gradient_norm_add(&update, objective, loss_node(objective_loss(update.plan, objective)),
-                      is_finite);
+    gradient_norm_add(&update, objective, update_loss(update.plan, objective), is_finite);
     update_clip(&update, objective);
     int errors = e->errors;
     for (int i = 0; i < update.targets.count; i++) {
@@ -476,7 +479,7 @@ void update_parameters(Elaborator *e) {
 /* An earlier minibatch: gradients join the sums; the trace's states are stored as well. */
 void update_accumulators(Elaborator *e) {
   Update update = {.e = e, .plan = e->trace->train};
-  Node *loss = loss_node(objective_loss(update.plan, 0));
+  Node *loss = update_loss(update.plan, 0);
   if (!loss) return;
   for (int i = 0; i < e->trace->slots.count; i++) {
     Slot *slot = e->trace->slots.items[i];

@@ -28,6 +28,9 @@ typedef struct Update {
   VEC(TargetRate) rates;
 } Update;
 
+/* What an objective minimizes; NULL: nothing that was understood. */
+Node *update_loss(const TrainPlan *plan, int objective);
+
 /* Limits the gradients of an objective by the `clip` that holds for each. */
 void update_clip(Update *update, int objective);
 
