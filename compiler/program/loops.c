@@ -53,7 +53,8 @@ int64_t batch_blocks(const TaskLoopLimits *limits, int64_t batch) {
 /* As many as there are whole numbers of them for each thread, of few rows each. */
 int64_t scan_blocks(const TaskLoopLimits *limits, int64_t batch, int threads) {
   int64_t best = 0;
-  for (int64_t blocks = threads; blocks > 0 && blocks * limits->scan_rows <= batch; blocks += threads)
+  for (int64_t blocks = threads; blocks > 0 && blocks * limits->scan_rows <= batch;
+       blocks += threads)
     if (batch % blocks == 0) best = blocks;
   return best;
 }
@@ -118,10 +119,10 @@ static void find_parts(Former *former, int launch) {
   const BuiltKernel *built = launch_kernel(former, launch);
   const Kernel *kernel = built->kernel;
   for (int i = 0; i < kernel->operand_count; i++) {
-    const Buffer *buffer =
-        &lowering->program->buffers.items[operand_buffer(former, built, i)];
+    const Buffer *buffer = &lowering->program->buffers.items[operand_buffer(former, built, i)];
     bool is_row = lowering->scan >= 0 && buffer->scan == lowering->scan;
-    if (built->starts[i] > 0 || (buffer->view_of >= 0 && !is_row)) return; /* a view into something */
+    if (built->starts[i] > 0 || (buffer->view_of >= 0 && !is_row))
+      return; /* a view into something */
   }
   bool *parts = ARENA_ARRAY(former->scratch, bool, kernel->operand_count);
   bool can = kernel_can_block(kernel, former->cut, parts) &&

@@ -153,8 +153,8 @@ static int64_t operand_elements(const Verifier *verifier, const Step *step, cons
     return is_shared && own->is_output ? -1 : own->elements;
   }
   bool is_part = buffer->view_of >= 0 && buffer->scan < 0; /* a row of a scan loop is whole */
-  bool fits = buffer->kind != BUFFER_WORKER && !is_part &&
-              bytes == own->elements * dtype_size(own->dtype);
+  bool fits =
+      buffer->kind != BUFFER_WORKER && !is_part && bytes == own->elements * dtype_size(own->dtype);
   return fits ? own->elements * step->task_count : -1;
 }
 
@@ -212,8 +212,7 @@ static const char *check_scans(const Verifier *verifier) {
         loop->rounds > 0 && loop->outer < i && loop->first_step <= loop->last_step &&
         loop->last_step < entry->steps.count &&
         (!outer || (outer->first_step <= loop->first_step && loop->last_step <= outer->last_step));
-    if (!fits)
-      return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
+    if (!fits) return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
   }
   for (int s = 0; s < entry->steps.count; s++) {
     int inner = -1;

@@ -8,10 +8,10 @@
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
-  STREAM_POINTS = 256,        /* of an innermost loop that are worth blocks */
-  ROW_WORK = 256,             /* element operations of a row that may be a task of its own */
-  FUNCTION_WORK = 4,          /* operations that an elementary function counts for beside its loads */
-  BLOCK_ALIGNMENT = 64,       /* elements: no two tasks write one cache line */
+  STREAM_POINTS = 256,  /* of an innermost loop that are worth blocks */
+  ROW_WORK = 256,       /* element operations of a row that may be a task of its own */
+  FUNCTION_WORK = 4,    /* operations that an elementary function counts for beside its loads */
+  BLOCK_ALIGNMENT = 64, /* elements: no two tasks write one cache line */
   LONG_BLOCK = 64 * NNC_BLOCK /* tasks of more points have whole blocks */
 };
 
@@ -21,8 +21,8 @@ static int64_t count_functions(Arena *arena, const Kernel *kernel, int stage) {
   int64_t count = 0;
   for (int i = 0; i < list.count; i++) {
     const Expr *expr = list.items[i];
-    count += expr->kind == EXPR_RANDOM || (expr->kind == EXPR_OP && expr->op != OP_DIV &&
-                                           op_info(expr->op)->class->is_costly);
+    count += expr->kind == EXPR_RANDOM ||
+             (expr->kind == EXPR_OP && expr->op != OP_DIV && op_info(expr->op)->class->is_costly);
   }
   return count;
 }
