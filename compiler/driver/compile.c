@@ -102,11 +102,13 @@ static int compile_module(Compilation *compilation, Module *module) {
     return write_module(compilation, module);
   if (stopped || options->passes.dump_after) return 0;
 
+  int threads = options->threads > 0 ? options->threads : memory_default_threads();
   MemoryRequest request = {.limit = options->memory_limit,
                            .share = options->memory_share,
-                           .threads = options->threads,
+                           .threads = threads,
                            .lowering = {.target = options->target,
                                         .level = options->passes.level,
+                                        .threads = threads,
                                         .keeps_weights = !options_limit_memory(options),
                                         .keeps_batch_weights = !options_limit_memory(options)},
                            .verbose = options->toolchain.verbose};

@@ -76,7 +76,10 @@ static const struct argp_option option_table[] = {
      "what they take without a limit",
      1},
     {"threads", KEY_THREADS, "N", 0,
-     "The threads that --memory-limit is for (default: all of this machine)", 1},
+     "The threads that OUT is for (default: all of this machine): --memory-limit counts their "
+     "workspaces, and recurrent layers are divided among them. OUT may be started with other "
+     "numbers, for the same results",
+     1},
     {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
     {"arch", KEY_ARCH, "ARCH", 0,
      "What the code is for, a -march of the C compiler (default: native) or a list: "

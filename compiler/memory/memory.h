@@ -31,6 +31,8 @@ typedef struct MemoryFit {
   const char **kept;
 } MemoryFit;
 
+/* As many as this machine runs at a time. */
+int memory_default_threads(void);
 /* Changes the training and evaluation entries of the module until its plan fits. False after an
  * error that gives the least limit that can be met and says what holds it. */
 bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics,

@@ -29,7 +29,7 @@ enum {
 
 static const int segment_counts[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
 
-static int default_threads(void) {
+int memory_default_threads(void) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
   long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -217,7 +217,7 @@ static bool search_all(Fitter *fitter, Candidate *found) {
 bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const MemoryRequest *wanted,
                 MemoryFit *fit) {
   MemoryRequest request = *wanted;
-  if (request.threads == 0) request.threads = default_threads();
+  if (request.threads == 0) request.threads = memory_default_threads();
   *fit = (MemoryFit){.lowering = request.lowering,
                      .limit = request.limit,
                      .share = request.share,

@@ -4,7 +4,10 @@
  * gives back to what it reads, the first values of the copy on every way that cost much more to
  * compute than to keep are yielded by the forward scan: results of contractions, of convolutions
  * and of reductions, and all results of scans. Only what is cheap, elementwise and movement, is
- * left to be computed again. What does not depend on the step is never kept once a step. */
+ * left to be computed again. What does not depend on the step is never kept once a step.
+ *
+ * Where the backward step reads such a value in one place, a sum with another one of its shape, the
+ * sum is kept instead: the backward step need not read the other one. */
 #include "ops/scan_save.h"
 
 #include "ops/op.h"
@@ -65,28 +68,85 @@ static bool can_stack(const ForwardStep *step, const Node *node) {
 
 /* ---- the search --------------------------------------------------------------------------- */
 
+typedef struct Search {
+  Arena *arena;
+  const ForwardStep *step;
+  const Nodes *roots;
+  const bool *varies;
+  int known;    /* nodes of the forward body with ids below were there before */
+  bool *needed; /* by id in the backward step */
+  bool *sums;   /* those kept instead of one of their terms */
+  Nodes found;  /* the last one first */
+} Search;
+
+static bool can_keep(const Search *search, Node *node) {
+  if (!search->sums[node->id] && !node_is_expensive(node)) return false;
+  if (!can_stack(search->step, node)) return false;
+  const Node *origin = find_origin(search->step, node);
+  if (!origin) return false;
+  const Node *source = origin->id >= search->known ? origin->operands[0] : origin;
+  return search->varies[source->id];
+}
+
 /* From the last node to the first: a value that is kept needs nothing more. */
-SavedValues scan_save_values(Arena *arena, const ForwardStep *step, const Nodes *roots) {
-  const bool *varies = find_varying(arena, step->scan);
-  int known = step->scan->body->next_id;
-  bool *needed = ARENA_ARRAY(arena, bool, step->in->next_id);
-  Nodes found = {0};
-  for (int i = 0; i < roots->count; i++) needed[roots->items[i]->id] = true;
-  for (int i = step->in->nodes.count - 1; i >= 0; i--) {
-    Node *node = step->in->nodes.items[i];
-    if (!needed[node->id]) continue;
-    Node *origin =
-        node_is_expensive(node) && can_stack(step, node) ? find_origin(step, node) : NULL;
-    const Node *source = origin && origin->id >= known ? origin->operands[0] : origin;
-    if (origin && varies[source->id]) {
-      vec_push(arena, &found, node);
+static void find_values(Search *search) {
+  const Graph *in = search->step->in;
+  search->needed = ARENA_ARRAY(search->arena, bool, in->next_id);
+  search->found.count = 0;
+  for (int i = 0; i < search->roots->count; i++) search->needed[search->roots->items[i]->id] = true;
+  for (int i = in->nodes.count - 1; i >= 0; i--) {
+    Node *node = in->nodes.items[i];
+    if (!search->needed[node->id]) continue;
+    if (can_keep(search, node)) {
+      vec_push(search->arena, &search->found, node);
       continue;
     }
-    for (int k = 0; k < node->operand_count; k++) needed[node->operands[k]->id] = true;
+    for (int k = 0; k < node->operand_count; k++) search->needed[node->operands[k]->id] = true;
   }
+}
+
+/* ---- sums instead of their terms ---------------------------------------------------------- */
+
+/* The only node of the backward step that reads this one; NULL if there are several, or none. */
+static const Node *only_reader(const Search *search, const Node *value) {
+  const Node *reader = NULL;
+  for (int i = 0; i < search->roots->count; i++)
+    if (search->roots->items[i] == value) return NULL;
+  for (int i = 0; i < search->step->in->nodes.count; i++) {
+    const Node *node = search->step->in->nodes.items[i];
+    for (int k = 0; k < node->operand_count && search->needed[node->id]; k++) {
+      if (node->operands[k] != value) continue;
+      if (reader) return NULL;
+      reader = node;
+    }
+  }
+  return reader;
+}
+
+static bool keep_sums(Search *search) {
+  bool more = false;
+  for (int i = 0; i < search->found.count; i++) {
+    const Node *value = search->found.items[i], *reader = only_reader(search, value);
+    if (!reader || reader->op != OP_ADD || !type_equal(reader->type, value->type)) continue;
+    bool is_copy = reader->id < search->step->count && search->step->origins[reader->id];
+    if (is_copy) search->sums[reader->id] = more = true;
+  }
+  return more;
+}
+
+SavedValues scan_save_values(Arena *arena, const ForwardStep *step, const Nodes *roots) {
+  Search search = {.arena = arena,
+                   .step = step,
+                   .roots = roots,
+                   .varies = find_varying(arena, step->scan),
+                   .known = step->scan->body->next_id,
+                   .sums = ARENA_ARRAY(arena, bool, step->in->next_id)};
+  do find_values(&search);
+  while (keep_sums(&search));
   SavedValues saved = {0};
-  for (int i = found.count - 1; i >= 0; i--) {
-    SavedValue value = {found.items[i], yield_of(step, find_origin(step, found.items[i]))};
+  for (int i = search.found.count - 1; i >= 0; i--) {
+    Node *node = search.found.items[i];
+    SavedValue value = {node, yield_of(step, find_origin(step, node))};
     vec_push(arena, &saved, value);
   }
   return saved;

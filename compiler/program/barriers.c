@@ -5,8 +5,10 @@
  * times are kept apart by the plan, which lets them share only across a barrier; so are rows of one
  * buffer that a round never confuses. A task loop is taken as a whole. Greedy placement gives the fewest for the given order.
  *
- * A scan loop ends with a barrier, since the next round reads what this one carries; so what a step
- * in it conflicts with lies in its own round, or before the loop, and then the barrier does too. */
+ * A round of a scan loop ends with a barrier, since the next one reads what this one carries; so what a step
+ * in it conflicts with lies in its own round, or before the loop, and then the barrier does too. Where all
+ * steps are one task loop, whose blocks touch rows of their own in every round, a worker takes a block through all
+ * rounds; the only barriers are one before the first round and one after the last. */
 #include "program/barriers.h"
 #include "program/buffers.h"
 #include "program/stages.h"
@@ -134,6 +136,52 @@ static void add_steps(Placer *placer, const Step *old, int first, int last) {
   }
 }
 
+/* Do all steps belong to one task loop of the scan? */
+static bool is_one_loop(const Step *steps, const ScanLoop *scan, int number) {
+  int loop = steps[scan->first_step].loop;
+  for (int s = scan->first_step; s <= scan->last_step; s++)
+    if (loop < 0 || steps[s].loop != loop || steps[s].scan != number) return false;
+  return true;
+}
+
+/* Do both touch rows that the rounds move alike, by blocks of the same size? */
+static bool are_rows_alike(const Program *program, const Touch *a, const Touch *b) {
+  const Buffer *x = &program->buffers.items[a->buffer], *y = &program->buffers.items[b->buffer];
+  return a->blocks > 0 && a->blocks == b->blocks && x->bytes == y->bytes &&
+         x->view_of == y->view_of && x->scan == y->scan && x->round_bytes == y->round_bytes &&
+         x->turns == y->turns && x->round_bytes % x->bytes == 0;
+}
+
+/* Can a block go through all rounds of the scan without waiting for the others? */
+static bool goes_by_blocks(const Placer *placer, const Step *steps, const ScanLoop *scan,
+                           int number) {
+  const Program *program = placer->program;
+  if (!is_one_loop(steps, scan, number)) return false;
+  TouchList all = {0};
+  for (int s = scan->first_step; s <= scan->last_step; s++) {
+    TouchList list = step_touches(placer, &steps[s]);
+    for (int i = 0; i < list.count; i++) vec_push(placer->arena, &all, list.items[i]);
+  }
+  for (int i = 0; i < all.count; i++) {
+    for (int k = 0; k < all.count; k++) {
+      const Touch *a = &all.items[i], *b = &all.items[k];
+      if (a->is_written && buffer_root(program, a->buffer) == buffer_root(program, b->buffer) &&
+          !are_rows_alike(program, a, b))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* Its blocks lie otherwise than those of task loops around it. */
+static void part_from_others(Placer *placer, const ScanLoop *scan) {
+  const ProgramEntry *entry = placer->entry;
+  int count = entry->steps.count;
+  if (count > 0 && entry->steps.items[count - 1].kind != STEP_BARRIER)
+    add_barrier(placer, arena_printf(placer->program->arena,
+                                     "blocks of %s go through all of its rounds", scan->path));
+}
+
 /* Enters the scan loops that begin with step `at`, the outer one first. */
 static void enter_scans(Placer *placer, const Step *old, const ScanLoop *scans, int at) {
   ProgramEntry *entry = placer->entry;
@@ -141,23 +189,26 @@ static void enter_scans(Placer *placer, const Step *old, const ScanLoop *scans, 
     if (scans[i].first_step != at) continue;
     const char *reason = first_conflict(placer, old, at, scans[i].last_step);
     if (reason) add_barrier(placer, reason);
+    if (goes_by_blocks(placer, old, &scans[i], i)) part_from_others(placer, &scans[i]);
     entry->scans.items[i].first_step = entry->steps.count;
     placer->scan = i;
   }
 }
 
 /* Leaves those that end with step `at`, the inner one first. */
-static void leave_scans(Placer *placer, const ScanLoop *scans, int at) {
+static void leave_scans(Placer *placer, const Step *old, const ScanLoop *scans, int at) {
   ProgramEntry *entry = placer->entry;
   for (int i = entry->scans.count - 1; i >= 0; i--) {
     if (scans[i].last_step != at) continue;
     const Step *last = &entry->steps.items[entry->steps.count - 1];
-    if (last->kind != STEP_BARRIER)
+    bool by_blocks = goes_by_blocks(placer, old, &scans[i], i);
+    if (!by_blocks && last->kind != STEP_BARRIER)
       add_barrier(placer,
                   arena_printf(placer->program->arena,
                                "the next round of %s reads what this one carries", scans[i].path));
     entry->scans.items[i].last_step = entry->steps.count - 1;
     placer->scan = scans[i].outer;
+    if (by_blocks) part_from_others(placer, &scans[i]);
   }
 }
 
@@ -180,7 +231,7 @@ static void insert_barriers(Arena *arena, Program *program, ProgramEntry *entry)
       loop->last_step = entry->steps.count + last - i;
     }
     add_steps(&placer, old, i, last);
-    leave_scans(&placer, scans, last);
+    leave_scans(&placer, old, scans, last);
   }
 }
 

@@ -134,6 +134,13 @@ int64_t live_bytes(const Program *program, const ProgramEntry *entry, int step) 
   return bytes;
 }
 
+const TaskLoop *scan_task_loop(const ProgramEntry *entry, const ScanLoop *scan) {
+  int number = entry->steps.items[scan->first_step].loop;
+  const TaskLoop *loop = number < 0 ? NULL : &entry->loops.items[number];
+  return loop && loop->first_step == scan->first_step && loop->last_step == scan->last_step ? loop
+                                                                                            : NULL;
+}
+
 int scan_loop_at(const ProgramEntry *entry, int step, int outer) {
   for (int i = 0; i < entry->scans.count; i++)
     if (entry->scans.items[i].first_step == step && entry->scans.items[i].outer == outer) return i;

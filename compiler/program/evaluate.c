@@ -325,17 +325,19 @@ static void run_launch(Machine *machine, Run run) {
   arena_destroy(scratch);
 }
 
+static void run_block(Machine *machine, const ProgramEntry *entry, const TaskLoop *loop, Run run) {
+  for (int64_t i = 0; i < machine->program->worker_bytes; i++)
+    machine->memory[machine->program->arena_bytes + i] = NAN;
+  run.example = (uint64_t)(run.block * loop->examples);
+  for (int s = loop->first_step; s <= loop->last_step; s++) {
+    run.step = &entry->steps.items[s];
+    run_launch(machine, run);
+  }
+}
+
 static void run_task_loop(Machine *machine, const ProgramEntry *entry, const TaskLoop *loop,
                           Run run) {
-  for (run.block = 0; run.block < loop->blocks; run.block++) {
-    for (int64_t i = 0; i < machine->program->worker_bytes; i++)
-      machine->memory[machine->program->arena_bytes + i] = NAN;
-    run.example = (uint64_t)(run.block * loop->examples);
-    for (int s = loop->first_step; s <= loop->last_step; s++) {
-      run.step = &entry->steps.items[s];
-      run_launch(machine, run);
-    }
-  }
+  for (run.block = 0; run.block < loop->blocks; run.block++) run_block(machine, entry, loop, run);
 }
 
 /* What only a round knows is worth nothing in the next. */
@@ -354,7 +356,14 @@ static void run_steps(Machine *machine, const ProgramEntry *entry, int first, in
 
 static void run_rounds(Machine *machine, const ProgramEntry *entry, int scan, Run run) {
   const ScanLoop *loop = &entry->scans.items[scan];
-  for (int64_t round = 0; round < loop->rounds; round++) {
+  const TaskLoop *around = scan_task_loop(entry, loop);
+  for (run.block = 0; around && run.block < around->blocks; run.block++) {
+    for (int64_t round = 0; round < loop->rounds; round++) {
+      machine->rounds[scan] = round;
+      run_block(machine, entry, around, run);
+    }
+  }
+  for (int64_t round = 0; !around && round < loop->rounds; round++) {
     machine->rounds[scan] = round;
     poison_round(machine, entry->entry, scan);
     run_steps(machine, entry, loop->first_step, loop->last_step, scan, run);

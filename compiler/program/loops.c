@@ -12,7 +12,12 @@
  *
  * What comes between and does not wait for the loop goes before it, the rest after it, where
  * further loops are looked for. A value that couples the examples (a mean, the statistics of a
- * batch norm) so ends a loop. The number of blocks depends on the batch alone.
+ * batch norm) so ends a loop. The number of blocks depends on the batch alone, but in a scan.
+ *
+ * The rounds of a scan that stays a loop go through the batch by blocks if all launches of its body can: a worker takes
+ * a block through all rounds, so there is no barrier in them, and what one launch leaves the next one finds in
+ * the cache. That keeps busy as many workers as there are blocks, and contractions need some rows in each
+ * (scan_rows); so the number of blocks is a multiple of the threads that the program is for, or there are none.
  *
  * What waits for a loop keeps its operands alive. Where that makes the memory alive at once grow
  * beyond what it was in the schedule's order, loops that nothing waits for are tried instead, then
@@ -21,6 +26,7 @@
 
 #include "kernel/block.h"
 #include "kernel/class.h"
+#include "program/buffers.h"
 #include "program/loop_memory.h"
 #include "program/loops.h"
 #include "program/stages.h"
@@ -44,6 +50,15 @@ int64_t batch_blocks(const TaskLoopLimits *limits, int64_t batch) {
   return best;
 }
 
+/* As many as there are whole numbers of them for each thread, of few rows each. */
+int64_t scan_blocks(const TaskLoopLimits *limits, int64_t batch, int threads) {
+  int64_t best = 0;
+  for (int64_t blocks = threads; blocks > 0 && blocks * limits->scan_rows <= batch;
+       blocks += threads)
+    if (batch % blocks == 0) best = blocks;
+  return best;
+}
+
 typedef enum LoopReach {
   REACH_FAR,      /* passes by what waits for the loop */
   REACH_SCHEDULE, /* ends where something waits */
@@ -59,6 +74,7 @@ typedef struct Former {
   bool **parts;        /* by launch, by operand; NULL: cannot be cut */
   bool *is_in, *waits; /* by launch: of the loop; must come after it */
   LoopReach reach;
+  int outer_loops; /* of the graph around a scan */
   LaunchList loop;
   LaunchList written, whole, touched; /* buffers: written, read as a whole, any */
   int64_t bytes;                      /* of `touched`: parts, and wholes */
@@ -90,20 +106,27 @@ static bool is_wide_contraction(const Kernel *kernel, const bool *parts, int64_t
   return whole->elements * dtype_size(whole->dtype) > panel_bytes;
 }
 
+/* In a scan, whose blocks have more rows, the other side may fill the cache. */
+static int64_t panel_bytes(const Former *former) {
+  const TaskLoopLimits *limits = loop_limits(former);
+  return former->lowering->scan >= 0 ? limits->cache_bytes : limits->panel_bytes;
+}
+
 static void find_parts(Former *former, int launch) {
-  int group = former->lowering->launches.items[launch].group;
-  if (group < 0 || former->lowering->groups.items[group]->scan) return; /* a copy, a scan */
+  const Lowering *lowering = former->lowering;
+  int group = lowering->launches.items[launch].group;
+  if (group < 0 || lowering->groups.items[group]->scan) return; /* a copy, a scan */
   const BuiltKernel *built = launch_kernel(former, launch);
   const Kernel *kernel = built->kernel;
   for (int i = 0; i < kernel->operand_count; i++) {
-    const Buffer *buffer =
-        &former->lowering->program->buffers.items[operand_buffer(former, built, i)];
-    if (built->starts[i] > 0 || buffer->view_of >= 0) return; /* a view into something */
+    const Buffer *buffer = &lowering->program->buffers.items[operand_buffer(former, built, i)];
+    bool is_row = lowering->scan >= 0 && buffer->scan == lowering->scan;
+    if (built->starts[i] > 0 || (buffer->view_of >= 0 && !is_row))
+      return; /* a view into something */
   }
   bool *parts = ARENA_ARRAY(former->scratch, bool, kernel->operand_count);
   bool can = kernel_can_block(kernel, former->cut, parts) &&
-             (former->lowering->is_eager ||
-              !is_wide_contraction(kernel, parts, loop_limits(former)->panel_bytes));
+             (lowering->is_eager || !is_wide_contraction(kernel, parts, panel_bytes(former)));
   former->parts[launch] = can ? parts : NULL;
 }
 
@@ -120,6 +143,17 @@ static int64_t added_bytes(const Former *former, int launch) {
   return bytes;
 }
 
+/* Is another buffer of the list the same memory, at least in part? */
+static bool overlaps(const Former *former, const LaunchList *list, int buffer) {
+  const Program *program = former->lowering->program;
+  for (int i = 0; i < list->count; i++)
+    if (list->items[i] != buffer &&
+        buffer_root(program, list->items[i]) == buffer_root(program, buffer) &&
+        !buffers_are_apart(program, list->items[i], buffer))
+      return true;
+  return false;
+}
+
 /* What the loop writes, all its launches touch by blocks; and the launch continues the loop. */
 static bool accesses_fit(const Former *former, int launch) {
   const BuiltKernel *built = launch_kernel(former, launch);
@@ -127,6 +161,9 @@ static bool accesses_fit(const Former *former, int launch) {
   for (int i = 0; i < built->kernel->operand_count; i++) {
     int buffer = operand_buffer(former, built, i);
     bool is_written = list_has(&former->written, buffer);
+    if (overlaps(former, &former->written, buffer) ||
+        (built->kernel->operands[i].is_output && overlaps(former, &former->touched, buffer)))
+      return false;
     if (is_written && !former->parts[launch][i]) return false;
     if (built->kernel->operands[i].is_output && list_has(&former->whole, buffer)) return false;
     continues = continues || is_written;
@@ -245,13 +282,30 @@ static void order_launches(Former *former, const LaunchList *launches) {
   order_launches(former, &rest);
 }
 
+static void form_none(Former *former, const LaunchList *launches) {
+  Lowering *lowering = former->lowering;
+  lowering->program->entries[lowering->entry].loops.count = former->outer_loops;
+  lowering->order.count = 0;
+  for (int i = 0; i < launches->count; i++) {
+    lowering->launches.items[launches->items[i]].loop = -1;
+    order_launch(former, launches->items[i]);
+  }
+}
+
 static void form_loops(Former *former, const LaunchList *launches, LoopReach reach) {
   Lowering *lowering = former->lowering;
   former->reach = reach;
+  form_none(former, launches);
   lowering->order.count = 0;
-  lowering->program->entries[lowering->entry].loops.count = 0;
-  for (int i = 0; i < lowering->launches.count; i++) lowering->launches.items[i].loop = -1;
   order_launches(former, launches);
+}
+
+/* Whether a task loop may go around the rounds of the scan whose body this is. */
+static bool takes_all(const Former *former) {
+  const Lowering *lowering = former->lowering;
+  for (int i = 0; i < lowering->launches.count; i++)
+    if (lowering->launches.items[i].loop != former->outer_loops) return false;
+  return true;
 }
 
 void stage_loops(Lowering *lowering) {
@@ -260,6 +314,7 @@ void stage_loops(Lowering *lowering) {
   Arena *scratch = arena_create();
   Former former = {.lowering = lowering,
                    .scratch = scratch,
+                   .outer_loops = lowering->program->entries[lowering->entry].loops.count,
                    .cut = {lowering->blocks, lowering->program->entries[lowering->entry].batch},
                    .parts = ARENA_ARRAY(scratch, bool *, count),
                    .is_in = ARENA_ARRAY(scratch, bool, count),
@@ -275,5 +330,7 @@ void stage_loops(Lowering *lowering) {
     if (lowering->is_eager || order_peak(lowering, former.parts) <= before + before / MORE_MEMORY)
       break;
   }
+  if (lowering->scan >= 0 && !lowering->is_eager && !takes_all(&former))
+    form_none(&former, &launches);
   arena_destroy(scratch);
 }

@@ -32,7 +32,8 @@ static int *find_own_loops(Arena *arena, const Program *program, const ProgramEn
           NONE;
     for (int i = 0; i < step->operand_count; i++) {
       int root = buffer_root(program, step->operands[i]);
-      int own = step->loop >= 0 && step->block_bytes[i] > 0 ? step->loop : NONE;
+      bool is_row = program->buffers.items[step->operands[i]].view_of >= 0; /* of several rounds */
+      int own = step->loop >= 0 && step->block_bytes[i] > 0 && !is_row ? step->loop : NONE;
       loops[root] = loops[root] == UNSEEN || loops[root] == own ? own : NONE;
     }
   }

@@ -108,6 +108,8 @@ static bool should_cut_batch(const Lowering *lowering, const Node *node) {
   const TaskLoopLimits *limits = &lowering->program->target->loops;
   const OpClass *class = op_info(node->op)->class;
   int summed = node->type.shape.rank; /* the first axis after those of the result */
+  if (lowering->scan >= 0)
+    return false; /* the blocks of a scan, and so its bits, would be those of the threads */
   if (lowering->blocks == 0 || class->family != FAMILY_CONVOLUTION || class->cut == NULL ||
       class->cut(node, summed, 0) != 0 || class->cut(node, summed, 1) != 0 || summed == MAX_RANK)
     return false;

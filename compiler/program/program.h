@@ -89,8 +89,9 @@ typedef struct TaskLoop {
   bool is_tied;
 } TaskLoop;
 
-/* The steps of a scan that is not written out; the last one is a barrier. Loops lie apart or one
- * inside the other, the outer one first. */
+/* The steps of a scan that is not written out. The last one is a barrier, unless all of them are one task loop:
+ * then a worker takes each block through all rounds (scan_task_loop). Loops lie apart or one inside the other, the
+ * outer one first. */
 typedef struct ScanLoop {
   int first_step, last_step;
   int64_t rounds;
@@ -138,6 +139,7 @@ typedef struct ProgramOptions {
       keeps_batch_weights; /* so does what predicts a batch, where its kernels would pack them in each run */
   const PipelineOptions *runner; /* which stage is dumped, times; NULL: none */
   Diagnostics *diagnostics;      /* told when a dump cannot be written; may be NULL without */
+  int threads; /* that the program is for, on which the blocks of scans depend; 0: no number of them */
   int64_t blocks; /* for tests: task loops of so many blocks wherever they are possible; 0:
                             * of blocks that the batch gives, where they gain */
 } ProgramOptions;
@@ -164,6 +166,8 @@ bool buffers_are_apart(const Program *program, int a, int b);
 /* Whether a buffer's own memory holds a value of the entry during a step, and the bytes of all such. */
 bool buffer_is_live(const Buffer *buffer, const ProgramEntry *entry, int step);
 int64_t live_bytes(const Program *program, const ProgramEntry *entry, int step);
+/* The task loop that goes around all rounds of the scan loop; NULL: none does. */
+const TaskLoop *scan_task_loop(const ProgramEntry *entry, const ScanLoop *scan);
 /* The number of the scan loop that begins with `step` inside of loop `outer` (-1: the entry), or
  * -1. */
 int scan_loop_at(const ProgramEntry *entry, int step, int outer);

@@ -289,9 +289,14 @@ static void print_entries(Text *text, const Program *program) {
 }
 
 static void print_loop(Text *text, const ProgramEntry *entry, const TaskLoop *loop) {
-  text_printf(text, "  a task loop of %lld blocks of %lld example%s, %s to %s\n",
+  int scan = entry->steps.items[loop->first_step].scan;
+  bool is_around = scan >= 0 && scan_task_loop(entry, &entry->scans.items[scan]) == loop;
+  text_printf(text, "  a task loop of %lld blocks of %lld example%s, %s to %s",
               (long long)loop->blocks, (long long)loop->examples, loop->examples > 1 ? "s" : "",
               entry->steps.items[loop->first_step].path, entry->steps.items[loop->last_step].path);
+  if (is_around)
+    text_printf(text, ", through %lld rounds", (long long)entry->scans.items[scan].rounds);
+  text_add(text, "\n");
 }
 
 /* Where the workers of the counted entry wait for each other, and why. */

@@ -2,6 +2,7 @@
  * here, as a graph of its own, by the runner of the stages; what its rounds carry, read and yield are
  * views of the outer graph's buffers that move on from round to round (buffers.c). */
 #include "program/buffers.h"
+#include "program/loops.h"
 #include "program/prepare.h"
 #include "program/scan.h"
 #include "program/stages.h"
@@ -110,12 +111,18 @@ static void add_scan(Lowering *lowering, const Group *group) {
                    .outer = lowering->scan,
                    .path = scan->path};
   int number = entry->scans.count;
+  int64_t blocks = lowering->blocks; /* of an eager one, or none */
+  if (blocks > 0 && !lowering->is_eager)
+    blocks = scan_blocks(&lowering->program->target->loops, entry->batch, lowering->threads);
   vec_push(lowering->program->arena, &entry->scans, loop);
   Lowering body = {.arena = lowering->arena,
                    .program = lowering->program,
                    .module = lowering->module,
                    .entry = lowering->entry,
                    .level = lowering->level,
+                   .blocks = blocks,
+                   .is_eager = lowering->is_eager,
+                   .threads = lowering->threads,
                    .scan = number,
                    .rounds = lowering->rounds * (double)rounds,
                    .stages = lowering->stages,

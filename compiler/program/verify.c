@@ -8,7 +8,7 @@
  *   - every launch reads only what was written before it (or comes from outside)
  *   - between two barriers no worker touches what another one writes: two steps use different
  *     memory, or both go through it in the same blocks, so that a worker touches only its own
- *   - a scan loop ends with a barrier; views that its rounds move stay inside of what they are a part
+ *   - a scan loop ends with a barrier, or a worker takes its blocks of it through all rounds; views that its rounds move stay inside of what they are a part
  *     of, and only its own steps use them; a value that a round finds when it begins is alive in all
  *     of the loop
  *   - a task loop is a run of launches in equally many blocks that writes nothing as a whole; each
@@ -152,8 +152,9 @@ static int64_t operand_elements(const Verifier *verifier, const Step *step, cons
     bool is_shared = buffer->kind != BUFFER_WORKER;
     return is_shared && own->is_output ? -1 : own->elements;
   }
-  bool fits = buffer->kind != BUFFER_WORKER && buffer->view_of < 0 &&
-              bytes == own->elements * dtype_size(own->dtype);
+  bool is_part = buffer->view_of >= 0 && buffer->scan < 0; /* a row of a scan loop is whole */
+  bool fits =
+      buffer->kind != BUFFER_WORKER && !is_part && bytes == own->elements * dtype_size(own->dtype);
   return fits ? own->elements * step->task_count : -1;
 }
 
@@ -211,8 +212,7 @@ static const char *check_scans(const Verifier *verifier) {
         loop->rounds > 0 && loop->outer < i && loop->first_step <= loop->last_step &&
         loop->last_step < entry->steps.count &&
         (!outer || (outer->first_step <= loop->first_step && loop->last_step <= outer->last_step));
-    if (!fits || entry->steps.items[loop->last_step].kind != STEP_BARRIER)
-      return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
+    if (!fits) return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
   }
   for (int s = 0; s < entry->steps.count; s++) {
     int inner = -1;
@@ -401,6 +401,51 @@ static const char *check_pair(Verifier *verifier, int s, const AccessList *earli
   return NULL;
 }
 
+/* Rows that the rounds of a scan loop move alike, of which a block is the same part in all rounds. */
+static bool are_rows_alike(const Verifier *verifier, const StepAccess *a, const StepAccess *b) {
+  const Buffer *x = buffer_at(verifier->program, a->at), *y = buffer_at(verifier->program, b->at);
+  return a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
+         x->bytes == y->bytes && x->bytes == a->blocks * a->block_bytes &&
+         x->view_of == y->view_of && x->round_bytes == y->round_bytes && x->turns == y->turns &&
+         x->round_bytes % x->bytes == 0;
+}
+
+/* Of two steps in different rounds. */
+static const char *check_two_rounds(Verifier *verifier, const ScanLoop *loop, int s, int t) {
+  const Step *steps = verifier->entry->steps.items;
+  AccessList first = step_accesses(verifier->arena, verifier->program, &steps[s]);
+  AccessList second = step_accesses(verifier->arena, verifier->program, &steps[t]);
+  for (int i = 0; i < first.count; i++) {
+    for (int k = 0; k < second.count; k++) {
+      const StepAccess *a = &first.items[i], *b = &second.items[k];
+      const Buffer *memory = buffer_at(verifier->program, a->buffer);
+      if ((!a->writes && !b->writes) || memory->kind == BUFFER_WORKER ||
+          !overlap(memory, buffer_at(verifier->program, b->buffer)) ||
+          are_rows_alike(verifier, a, b))
+        continue;
+      return arena_printf(verifier->arena,
+                          "no barrier between rounds of %s, which both use the memory of %s",
+                          loop->path, memory->name);
+    }
+  }
+  return NULL;
+}
+
+/* Rounds that do not end with a barrier: what one writes, others touch in the same block only. */
+static const char *check_rounds(Verifier *verifier, const ScanLoop *loop) {
+  const Step *steps = verifier->entry->steps.items;
+  if (steps[loop->last_step].kind == STEP_BARRIER) return NULL;
+  if (!scan_task_loop(verifier->entry, loop))
+    return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
+  for (int s = loop->first_step; s <= loop->last_step; s++) {
+    for (int t = loop->first_step; t <= loop->last_step; t++) {
+      const char *wrong = check_two_rounds(verifier, loop, s, t);
+      if (wrong) return wrong;
+    }
+  }
+  return NULL;
+}
+
 static const char *check_barriers(Verifier *verifier) {
   const ProgramEntry *entry = verifier->entry;
   AccessList *lists = ARENA_ARRAY(verifier->arena, AccessList, entry->steps.count);
@@ -415,6 +460,10 @@ static const char *check_barriers(Verifier *verifier) {
       const char *wrong = check_pair(verifier, r, &lists[r], s, &lists[s]);
       if (wrong) return wrong;
     }
+  }
+  for (int i = 0; i < entry->scans.count; i++) {
+    const char *wrong = check_rounds(verifier, &entry->scans.items[i]);
+    if (wrong) return wrong;
   }
   return NULL;
 }

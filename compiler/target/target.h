@@ -29,6 +29,7 @@ typedef struct TargetKernel {
 /* Task loops (program/loops.c): launches that go through the batch block by block. */
 typedef struct TaskLoopLimits {
   int64_t least_blocks, good_blocks, most_blocks; /* of a batch; most 0: there are no task loops */
+  int64_t scan_rows;                              /* at least, of a block in the rounds of a scan */
   int64_t cache_bytes;   /* that the values and weights of a block may take */
   int64_t panel_bytes;   /* of the other side of a contraction few of whose rows are in a block */
   int64_t small_weights; /* bytes; larger gradients are not summed for each block ... */

@@ -87,6 +87,7 @@ const Target target_c = {
     .loops = {.least_blocks = 16, /* enough for the usual numbers of workers */
               .good_blocks = 32,
               .most_blocks = 64,
+              .scan_rows = 16,
               .cache_bytes = 384 << 10, /* of a second-level cache of 512 KiB */
               .panel_bytes = 16 << 10,
               .small_weights = 32 << 10,

@@ -3,25 +3,41 @@
 #include "backend/common/loops.h"
 #include "kernel/builder.h"
 #include "nnc_block.h"
+#include "ops/op.h"
 
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
-  STREAM_POINTS = 256,        /* of an innermost loop that are worth blocks */
-  ROW_WORK = 256,             /* element operations of a row that may be a task of its own */
-  BLOCK_ALIGNMENT = 64,       /* elements: no two tasks write one cache line */
+  STREAM_POINTS = 256,  /* of an innermost loop that are worth blocks */
+  ROW_WORK = 256,       /* element operations of a row that may be a task of its own */
+  FUNCTION_WORK = 4,    /* operations that an elementary function counts for beside its loads */
+  BLOCK_ALIGNMENT = 64, /* elements: no two tasks write one cache line */
   LONG_BLOCK = 64 * NNC_BLOCK /* tasks of more points have whole blocks */
 };
 
+/* Elementary functions of a stage, and random numbers: what costs more than what it loads. */
+static int64_t count_functions(Arena *arena, const Kernel *kernel, int stage) {
+  ExprList list = kernel_expressions(arena, kernel, stage);
+  int64_t count = 0;
+  for (int i = 0; i < list.count; i++) {
+    const Expr *expr = list.items[i];
+    count += expr->kind == EXPR_RANDOM ||
+             (expr->kind == EXPR_OP && expr->op != OP_DIV && op_info(expr->op)->class->is_costly);
+  }
+  return count;
+}
+
 /* Element operations at one point of the domain. */
 static int64_t point_work(const Kernel *kernel) {
+  Arena *scratch = arena_create();
   int64_t work = 0;
   for (int i = 0; i < kernel->stage_count; i++) {
     int64_t inner = 1;
     for (int axis = 0; axis < kernel->stages[i].axis_count; axis++)
       inner *= kernel->stages[i].extent[axis];
-    work += inner;
+    work += inner * (1 + FUNCTION_WORK * count_functions(scratch, kernel, i));
   }
+  arena_destroy(scratch);
   return greatest(work, 1);
 }
 

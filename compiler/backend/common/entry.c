@@ -165,6 +165,9 @@ static bool is_shared(const Emitter *emitter, const ProgramEntry *entry, int fir
   if (steps[first].loop >= 0 && entry->loops.items[steps[first].loop].is_tied) return false;
   double cost = 0;
   for (int s = first; s <= last; s++) cost += steps[s].flops + costs->byte * steps[s].bytes;
+  int own = steps[first].scan;
+  if (own >= 0 && scan_task_loop(entry, &entry->scans.items[own]))
+    return cost >= costs->shared; /* moves with all rounds */
   for (int scan = steps[first].scan; scan >= 0; scan = entry->scans.items[scan].outer)
     cost /= (double)entry->scans.items[scan].rounds;
   return cost >= costs->shared;
@@ -198,23 +201,35 @@ static bool loop_uses_scratch(const Emitter *emitter, const ProgramEntry *entry,
   return false;
 }
 
-static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoop *loop) {
+/* Opens the loop over its blocks. */
+static void open_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoop *loop) {
   Code *code = &emitter->code;
-  int first = loop->first_step, count = loop->last_step - first + 1;
   code_comment(code, "%lld blocks of %lld example%s: a worker takes each through all of it.",
                (long long)loop->blocks, (long long)loop->examples, loop->examples == 1 ? "" : "s");
-  code_line(code, "nnc_laps_begin(worker, %d, %d);", first, count);
-  emit_share(emitter, entry, first, loop->last_step);
+  emit_share(emitter, entry, loop->first_step, loop->last_step);
   code_open(code, "NNC_TASKS(worker, %lld, block)", (long long)loop->blocks);
   code_line(code, "nnc_worker solo = nnc_solo(worker, block * %lld);", (long long)loop->examples);
   if (loop_uses_scratch(emitter, entry, loop))
     code_line(code, "char *const scratch = worker->scratch;");
-  for (int s = first; s <= loop->last_step; s++) {
+}
+
+static void emit_loop_steps(Emitter *emitter, const ProgramEntry *entry, const TaskLoop *loop) {
+  for (int s = loop->first_step; s <= loop->last_step; s++) {
     emit_launch(emitter, &entry->steps.items[s]);
-    code_line(code, "nnc_lap(worker, %d);", s + 1);
+    code_line(&emitter->code, "nnc_lap(worker, %d);", s + 1);
   }
+}
+
+/* Laps of one in a scan are those of the scan. */
+static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoop *loop) {
+  Code *code = &emitter->code;
+  int first = loop->first_step, count = loop->last_step - first + 1;
+  bool is_inside = entry->steps.items[first].scan >= 0;
+  if (!is_inside) code_line(code, "nnc_laps_begin(worker, %d, %d);", first, count);
+  open_loop(emitter, entry, loop);
+  emit_loop_steps(emitter, entry, loop);
   code_close(code);
-  code_line(code, "nnc_laps_end(worker, %d, %d);", first, count);
+  if (!is_inside) code_line(code, "nnc_laps_end(worker, %d, %d);", first, count);
 }
 
 /* ---- scan loops ---- */
@@ -227,10 +242,14 @@ static void emit_scan(Emitter *emitter, const ProgramEntry *entry, int number) {
   int count = scan->last_step - scan->first_step + 1;
   code_comment(code, "%s: %lld rounds.", scan->path, (long long)scan->rounds);
   if (scan->outer < 0) code_line(code, "nnc_laps_begin(worker, %d, %d);", scan->first_step, count);
+  const TaskLoop *around = scan_task_loop(entry, scan);
+  if (around) open_loop(emitter, entry, around);
   code_open(code, "for (int64_t round_%d = 0; round_%d < %lld; round_%d++)", number, number,
             (long long)scan->rounds, number);
-  emit_steps(emitter, entry, scan->first_step, scan->last_step, number);
+  if (around) emit_loop_steps(emitter, entry, around);
+  else emit_steps(emitter, entry, scan->first_step, scan->last_step, number);
   code_close(code);
+  if (around) code_close(code);
   if (scan->outer < 0) code_line(code, "nnc_laps_end(worker, %d, %d);", scan->first_step, count);
 }
 
