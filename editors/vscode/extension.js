@@ -6,7 +6,8 @@ const { Client } = require('./client.js');
 const LANGUAGE = 'nnc';
 let client = null;
 let diagnostics = null;
-let subscriptions = [];
+let registered = [];            // the providers, while there is a server
+let turn = Promise.resolve();   // starts and stops, one after another
 
 // ---- the protocol's objects and VS Code's ----
 
@@ -164,11 +165,17 @@ function takeNotification(method, params) {
   diagnostics.set(vscode.Uri.parse(params.uri), params.diagnostics.map(toDiagnostic));
 }
 
+function forget() {
+  client = null;
+  registered.splice(0).forEach((provider) => provider.dispose());
+  if (diagnostics) diagnostics.clear();
+}
+
+// Providers are registered when the server can answer: VS Code asks each of them at once, and again only after an edit.
 async function start() {
-  const command = vscode.workspace.getConfiguration('nnc').get('path') || 'nnc';
+  const command = String(vscode.workspace.getConfiguration('nnc').get('path') || 'nnc');
   const started = new Client(command, takeNotification, (reason) => {
-    if (client === started) client = null;
-    diagnostics.clear();
+    if (client === started) forget();
     vscode.window.showErrorMessage(`nnc: "${command} lsp" has ended: ${reason}. The setting nnc.path says where nnc is.`);
   });
   try {
@@ -189,30 +196,28 @@ async function start() {
   started.notify('initialized', {});
   client = started;
   vscode.workspace.textDocuments.forEach(open);
+  registered = register();
 }
 
 async function stop() {
   const stopped = client;
-  client = null;
-  if (diagnostics) diagnostics.clear();
+  forget();
   if (stopped) await stopped.stop();
 }
 
+const inTurn = (...steps) => (turn = steps.reduce((before, step) => before.then(step), turn.catch(() => {})));
+const restart = () => inTurn(stop, start);
+
 async function activate(context) {
   diagnostics = vscode.languages.createDiagnosticCollection(LANGUAGE);
-  subscriptions = [
+  context.subscriptions.push(
     diagnostics,
-    ...register(),
     vscode.workspace.onDidOpenTextDocument(open),
     vscode.workspace.onDidChangeTextDocument(change),
     vscode.workspace.onDidCloseTextDocument(close),
-    vscode.commands.registerCommand('nnc.restart', async () => {
-      await stop();
-      await start();
-    }),
-  ];
-  context.subscriptions.push(...subscriptions);
-  await start();
+    vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('nnc.path') && restart()),
+    vscode.commands.registerCommand('nnc.restart', restart));
+  await restart();
 }
 
-module.exports = { activate, deactivate: stop };
+module.exports = { activate, deactivate: () => inTurn(stop) };

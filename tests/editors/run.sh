@@ -34,6 +34,9 @@ types = {entry.attrib["Extension"] for entry in tree.fromstring(archive.read("[C
 for name in names:
     assert name == "[Content_Types].xml" or "." + name.rpartition(".")[2] in types, name
 given = package["contributes"]
+# In a folder that is not trusted the program of the setting runs, so no folder may set it.
+assert package["capabilities"]["untrustedWorkspaces"]["supported"] is True
+assert given["configuration"]["properties"]["nnc.path"]["scope"] == "machine"
 for path in [package["main"], given["languages"][0]["configuration"], given["grammars"][0]["path"]]:
     assert "extension/" + path[2:] in names, path
 for name in names:

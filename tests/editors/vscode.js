@@ -22,8 +22,9 @@ class Uri {
   static parse(text) { return new Uri(text); }
 }
 class WorkspaceEdit { constructor() { this.entries = []; } set(uri, edits) { this.entries.push([uri.toString(), edits]); } }
-const handlers = { open: [], change: [], close: [] };
+const handlers = { open: [], change: [], close: [], settings: [] };
 const registered = {};
+let asked = null; // the hints that VS Code asks for when a provider is registered; it asks again only after an edit
 const commands = {};
 const shown = new Map();
 const errors = [];
@@ -38,7 +39,8 @@ for (const name of ['Hover', 'Definition', 'Reference', 'DocumentHighlight', 'Do
   languages[`register${name}Provider`] = (language, provider) => {
     check(`${name} is for nnc`, language === 'nnc', language);
     registered[name] = provider;
-    return { dispose() {} };
+    if (name === 'InlayHints' && documents.length) asked = provider.provideInlayHints(documents[0], new Range(...ENDS), never);
+    return { dispose() { delete registered[name]; } };
   };
 }
 const listen = (list) => (handler) => { list.push(handler); return { dispose() {} }; };
@@ -51,7 +53,8 @@ const vscode = {
   CodeAction: record('title', 'kind'), CodeActionKind: { QuickFix: 'quickfix' }, Hover: record('contents', 'range'),
   MarkdownString: record('value'), DocumentHighlight: record('range', 'kind'),
   workspace: { textDocuments: documents, getConfiguration: () => ({ get: () => nnc }), onDidOpenTextDocument: listen(handlers.open),
-    onDidChangeTextDocument: listen(handlers.change), onDidCloseTextDocument: listen(handlers.close) },
+    onDidChangeTextDocument: listen(handlers.change), onDidCloseTextDocument: listen(handlers.close),
+    onDidChangeConfiguration: listen(handlers.settings) },
   window: { showErrorMessage: (text) => errors.push(text) },
   commands: { registerCommand: (name, run) => { commands[name] = run; return { dispose() {} }; } },
 };
@@ -68,18 +71,19 @@ loss = mean(h ^ 2)
 train { minimize = loss, optimizer = sgd, epochs = 1 }
 `;
 const document = (text, version) => ({ languageId: 'nnc', uri: new Uri('file:///try.net'), version, getText: () => text });
+const ENDS = [new Position(0, 0), new Position(6, 0)];
 const diagnosed = () => new Promise((resolve) => { heard = resolve; });
 const never = { onCancellationRequested() {} };
 
 async function main() {
   const extension = require(path.join(folder, 'extension.js'));
   const context = { subscriptions: [] };
-  await extension.activate(context);
-  check('what is registered is handed over', context.subscriptions.length > 10, context.subscriptions.length);
   const whole = document(TEXT, 1);
   documents.push(whole);
   let told = diagnosed();
-  handlers.open.forEach((handler) => handler(whole));
+  await extension.activate(context);
+  check('what is to be disposed of is handed over', context.subscriptions.length === 6, context.subscriptions.length);
+  check('providers answer from the first', asked && (await asked || []).length > 0, asked);
   await told;
   check('no diagnostics', shown.get('file:///try.net').length === 0, shown.get('file:///try.net'));
   const at = new Position(3, 0);
@@ -119,17 +123,29 @@ async function main() {
   await commands['nnc.restart']();
   await told;
   check('a new server knows open documents', shown.get('file:///try.net').length === 1, [...shown]);
+  check('and is asked about them', await asked !== null, asked);
   told = diagnosed();
   handlers.close.forEach((handler) => handler(edited));
   await told;
   check('nothing stays of what is closed', shown.get('file:///try.net').length === 0);
-  await extension.deactivate();
   check('no errors were shown', errors.length === 0, errors);
 
-  vscode.workspace.getConfiguration = () => ({ get: () => '/no/such/nnc' });
-  await extension.activate(context);
+  const { provideHover } = registered.Hover;
+  const set = (name, value) => {
+    vscode.workspace.getConfiguration = () => ({ get: () => value });
+    return Promise.all(handlers.settings.map((handler) => handler({ affectsConfiguration: (asked) => asked === name })));
+  };
+  documents[0] = whole;
+  await set('nnc.other', '/no/such/nnc');
+  check('other settings change nothing', errors.length === 0 && registered.Hover, errors);
+  await set('nnc.path', '/no/such/nnc');
   check('a server that is not there is told', errors.length === 1 && errors[0].includes('nnc.path'), errors);
-  check('and asking is harmless', await registered.Hover.provideHover(whole, at, never) === null);
+  check('and is not asked', Object.keys(registered).length === 0, Object.keys(registered));
+  check('and asking is harmless', await provideHover(whole, at, never) === null);
+  await Promise.all([set('nnc.path', '/no/such/nnc'), set('nnc.path', nnc), commands['nnc.restart']()]);
+  check('the right path starts it', (await registered.Hover.provideHover(whole, at, never)).range, errors);
+  await extension.deactivate();
+  check('nothing is left', Object.keys(registered).length === 0, Object.keys(registered));
 
   const grammar = require(path.join(folder, 'syntaxes/nnc.tmLanguage.json'));
   const rules = (list) => list.flatMap((rule) => [rule.match, rule.begin, rule.end, ...rules(rule.patterns || [])]).filter(Boolean);
