@@ -193,6 +193,12 @@ static bool needs_loop(const Former *former, int launch) {
          !target_takes_pieces(former->lowering->program->target, kernel);
 }
 
+/* What a round leaves is not read again: of a scan the weights, which each round reads, must fit by themselves
+ * (panel_bytes). */
+static int64_t cache_bytes(const Former *former) {
+  return loop_limits(former)->cache_bytes * (former->lowering->scan >= 0 ? 2 : 1);
+}
+
 static bool can_join(const Former *former, int launch) {
   const Lowering *lowering = former->lowering;
   if (former->parts[launch] == NULL || must_wait(former, launch) || !accesses_fit(former, launch))
@@ -202,7 +208,7 @@ static bool can_join(const Former *former, int launch) {
   bool same_phase =
       former->loop.count == 0 || lowering->launches.items[former->loop.items[0]].phase ==
                                      lowering->launches.items[launch].phase;
-  bool fits = former->bytes + added_bytes(former, launch) <= loop_limits(former)->cache_bytes;
+  bool fits = former->bytes + added_bytes(former, launch) <= cache_bytes(former);
   return lowering->is_eager || (same_phase && fits);
 }
 
