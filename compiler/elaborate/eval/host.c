@@ -84,8 +84,8 @@ Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name) {
 }
 
 const char *evaluate_host_scalar(Elaborator *e, Value value, const char *wanted, Span at) {
-  const Node *node = value.tensor.node;
-  const char *known = node->op == OP_SCALAR ? node_string(node, ATTR_NAME) : NULL;
+  const Node *node = value_is_tensor(value) ? value.tensor.node : NULL;
+  const char *known = node && node->op == OP_SCALAR ? node_string(node, ATTR_NAME) : NULL;
   if (known && graph_find_output(e->host.graph, OUTPUT_SCALAR, known)) return known;
   Context outer = region_enter(e, &e->host);
   e->default_float = DTYPE_F64;
