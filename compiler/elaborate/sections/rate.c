@@ -84,7 +84,7 @@ static void append_patterns(Text *text, const char *before, const TrainGroup *gr
     text_printf(text, "%s%s", i ? "," : before, group->entry->patterns.items[i]->string.bytes);
 }
 
-/* "rate/head.*"; where an earlier one is called so, by the patterns of all groups that say it, "rate/*.b+head.*". */
+/* "rate/head.w"; where an earlier one is called so, by the patterns of all groups that say it, "rate/h?.w+head.w". */
 static const char *group_name(const Update *update, const TargetRate *rate, bool is_long) {
   const TrainPlan *plan = update->plan;
   int last = -1;
