@@ -23,7 +23,7 @@ const char *const dump_unit_words[UNIT_COUNT] = {"number", "epochs", "steps"};
 const char *const dump_combine_words[COMBINE_COUNT] = {
     [COMBINE_MEAN] = "mean",   [COMBINE_BATCHES] = "batches", [COMBINE_SUM] = "sum",
     [COMBINE_MAX] = "max",     [COMBINE_MIN] = "min",         [COMBINE_LAST] = "last",
-    [COMBINE_STEPS] = "steps",
+    [COMBINE_STEPS] = "steps", [COMBINE_COUNTS] = "counts",
 };
 
 const DumpRunField dump_run_fields[] = {

@@ -123,9 +123,18 @@ typedef struct nnc_rate {
   int scalar;       /* its number among the host scalars */
 } nnc_rate;
 
-/* How the host combines an accumulator over batches, in double; the compiler's Combine. NNC_STEPS: only the last minibatch of
- * a step counts, for all of them. */
-enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST, NNC_STEPS };
+/* How the host combines an accumulator over batches, in double; the compiler's Combine. NNC_COUNTS: sums, whose mean over the
+ * examples counts. NNC_STEPS: only the last minibatch of a step counts, for all of them. */
+enum nnc_combine {
+  NNC_MEAN,
+  NNC_COUNTS,
+  NNC_BATCHES,
+  NNC_SUM,
+  NNC_MAX,
+  NNC_MIN,
+  NNC_LAST,
+  NNC_STEPS
+};
 
 /* Or the overlap, 50 to 95 percent, from which on a found box is right. */
 enum nnc_ranking_kind { NNC_RANKING_AUC, NNC_RANKING_AVERAGE, NNC_RANKING_BOXES };

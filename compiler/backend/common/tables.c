@@ -9,7 +9,8 @@
 #include "support/panic.h"
 
 static const char *const combine_enumerators[COMBINE_COUNT] = {
-    "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST", "NNC_STEPS"};
+    "NNC_MEAN", "NNC_COUNTS", "NNC_BATCHES", "NNC_SUM",
+    "NNC_MAX",  "NNC_MIN",    "NNC_LAST",    "NNC_STEPS"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
     "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER", "NNC_FITTED"};
 
