@@ -279,6 +279,7 @@ static bool trace_all(Elaborator *e) {
   update_states(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   if (has_predict(e)) trace_prediction(e, eval);
+  data_check_predicted(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   if (!train->train && has_predict(e)) {
     e->module->entries[ENTRY_TRAIN] = NULL; /* it only predicts */

@@ -23,7 +23,7 @@ const char *const dump_unit_words[UNIT_COUNT] = {"number", "epochs", "steps"};
 const char *const dump_combine_words[COMBINE_COUNT] = {
     [COMBINE_MEAN] = "mean",   [COMBINE_BATCHES] = "batches", [COMBINE_SUM] = "sum",
     [COMBINE_MAX] = "max",     [COMBINE_MIN] = "min",         [COMBINE_LAST] = "last",
-    [COMBINE_STEPS] = "steps",
+    [COMBINE_STEPS] = "steps", [COMBINE_COUNTS] = "counts",
 };
 
 const DumpRunField dump_run_fields[] = {
@@ -62,19 +62,22 @@ static const Field metric_fields[] = {
     FIELD("", STRING, MetricInfo, name),
     FIELD("", PLACE, MetricInfo, span),
 };
+#define PLATEAU_NUMBER(part)                                                                       \
+  FIELD(" ", DOUBLE, Plateau, numbers[part].value),                                                \
+      FIELD(" from ", GIVEN, Plateau, numbers[part].scalar)
 static const Field plateau_fields[] = {
     FIELD("", STRING, Plateau, name),
     FIELD(" metric ", STRING, Plateau, metric),
     FIELD(" of ", STRING, Plateau, set),
     FIELD(" max", FLAG, Plateau, is_max),
     FIELD(" relative", FLAG, Plateau, is_relative),
-    FIELD(" ", DOUBLE, Plateau, start),
-    FIELD(" ", DOUBLE, Plateau, factor),
-    FIELD(" ", DOUBLE, Plateau, threshold),
-    FIELD(" ", DOUBLE, Plateau, floor),
-    FIELD(" ", DOUBLE, Plateau, least),
-    FIELD(" ", INT64, Plateau, patience, 0, INT32_MAX),
-    FIELD(" ", INT64, Plateau, cooldown, 0, INT32_MAX),
+    PLATEAU_NUMBER(PLATEAU_START),
+    PLATEAU_NUMBER(PLATEAU_FACTOR),
+    PLATEAU_NUMBER(PLATEAU_PATIENCE),
+    PLATEAU_NUMBER(PLATEAU_THRESHOLD),
+    PLATEAU_NUMBER(PLATEAU_COOLDOWN),
+    PLATEAU_NUMBER(PLATEAU_FLOOR),
+    PLATEAU_NUMBER(PLATEAU_LEAST),
     FIELD("", PLACE, Plateau, span),
 };
 

@@ -75,6 +75,7 @@ typedef enum OutputKind {
 /* How the host combines an accumulator over batches (always in double). */
 typedef enum Combine {
   COMBINE_MEAN,    /* mean weighted by examples */
+  COMBINE_COUNTS,  /* of a sum: mean over examples */
   COMBINE_BATCHES, /* mean of whole batches, since single examples say nothing */
   COMBINE_SUM,
   COMBINE_MAX,

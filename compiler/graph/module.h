@@ -127,14 +127,30 @@ typedef struct MetricInfo {
   Span span;
 } MetricInfo;
 
+/* The numbers of a plateau, in the order of the runtime (nnc_model.h). */
+typedef enum PlateauPart {
+  PLATEAU_START,
+  PLATEAU_FACTOR,
+  PLATEAU_PATIENCE,
+  PLATEAU_THRESHOLD,
+  PLATEAU_COOLDOWN,
+  PLATEAU_FLOOR,
+  PLATEAU_LEAST,
+  PLATEAU_PART_COUNT
+} PlateauPart;
+typedef struct PlateauNumber {
+  double value;
+  const char
+      *scalar; /* output of the host entry, of options alone, that gives it; NULL: `value` is it */
+} PlateauNumber;
+
 /* A number that falls when a metric no longer improves: a host scalar that the runtime keeps. */
 typedef struct Plateau {
   const char *name; /* of the scalar: "plateau:0" */
   const char *metric;
   const char *set; /* the data set that the metric is of, "train" too */
   bool is_max, is_relative;
-  double start, factor, threshold, floor, least;
-  int64_t patience, cooldown;
+  PlateauNumber numbers[PLATEAU_PART_COUNT];
   Span span;
 } Plateau;
 

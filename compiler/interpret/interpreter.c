@@ -47,10 +47,15 @@ static Evaluation *run(Interpreter *interpreter, const Graph *graph, Arena *aren
 
 typedef VEC(Binding) Bindings;
 
-static void bind_number(Arena *arena, Bindings *bindings, const char *name, double number) {
+static const Tensor *number_tensor(Arena *arena, double number) {
   Tensor *value = tensor_create(arena, type_scalar(DTYPE_F64));
   value->data[0] = number;
-  vec_push(arena, bindings, ((Binding){OP_SCALAR, name_intern(name), value}));
+  return value;
+}
+
+static void bind_number(Arena *arena, Bindings *bindings, const char *name, double number) {
+  Binding binding = {OP_SCALAR, name_intern(name), number_tensor(arena, number)};
+  vec_push(arena, bindings, binding);
 }
 
 /* What the executable is given on its command line; by default what the program says. */
@@ -109,6 +114,29 @@ static void bind_variables(const Interpreter *interpreter, Arena *arena, Binding
   }
 }
 
+/* The values of plateaus, as a run begins; options may give them. */
+static void bind_plateaus(const Interpreter *interpreter, Arena *arena, Bindings *bindings) {
+  const Module *module = interpreter->module;
+  const Graph *host = module->entries[ENTRY_HOST];
+  int first = bindings->count;
+  bool from_options = false;
+  for (int i = 0; i < module->plateaus.count; i++) {
+    const Plateau *plateau = &module->plateaus.items[i];
+    from_options = from_options || plateau->numbers[PLATEAU_START].scalar;
+    bind_number(arena, bindings, plateau->name, plateau->numbers[PLATEAU_START].value);
+  }
+  if (!from_options || !host) return;
+  EvaluateContext context = {.seed = interpreter->seed};
+  Evaluation *evaluation = graph_evaluate(arena, host, bindings->count, bindings->items, &context);
+  for (int i = 0; i < module->plateaus.count; i++) {
+    const char *scalar = module->plateaus.items[i].numbers[PLATEAU_START].scalar;
+    for (int k = 0; scalar && k < host->outputs.count; k++)
+      if (strcmp(host->outputs.items[k].name, scalar) == 0)
+        bindings->items[first + i].value =
+            number_tensor(arena, evaluation_output(evaluation, k)->data[0]);
+  }
+}
+
 int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, const Binding *inputs,
                      RunTime time, Binding **result) {
   Bindings bindings = {0};
@@ -117,11 +145,8 @@ int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, co
   bind_number(arena, &bindings, "epoch", (double)time.epoch);
   bind_number(arena, &bindings, "steps", (double)time.steps);
   bind_number(arena, &bindings, "steps_per_epoch", (double)time.steps_per_epoch);
-  for (int i = 0; i < interpreter->module->plateaus.count; i++) { /* as a run begins */
-    const Plateau *plateau = &interpreter->module->plateaus.items[i];
-    bind_number(arena, &bindings, plateau->name, plateau->start);
-  }
   bind_options(interpreter, arena, &bindings);
+  bind_plateaus(interpreter, arena, &bindings);
   bind_host_scalars(interpreter, arena, &bindings);
   bind_variables(interpreter, arena, &bindings);
   *result = bindings.items;

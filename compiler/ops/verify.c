@@ -199,6 +199,12 @@ static bool check_plateaus(Check *check) {
     for (int k = 0; k < i; k++)
       if (strcmp(module->plateaus.items[k].name, plateau->name) == 0)
         return fail(check, "plateau \"%s\": there are two of this name", plateau->name);
+    for (int k = 0; k < PLATEAU_PART_COUNT; k++) {
+      const char *scalar = plateau->numbers[k].scalar;
+      if (scalar && !gives(check, ENTRY_HOST, OUTPUT_SCALAR, scalar))
+        return fail(check, "plateau \"%s\": entry host does not compute \"%s\"", plateau->name,
+                    scalar);
+    }
   }
   return true;
 }

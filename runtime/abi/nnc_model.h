@@ -69,15 +69,29 @@ typedef struct nnc_index_place {
   int line, column; /* in the .net file; 0 when unknown */
 } nnc_index_place;
 
+/* The numbers of a plateau. */
+enum {
+  NNC_PLATEAU_START,
+  NNC_PLATEAU_FACTOR,
+  NNC_PLATEAU_PATIENCE, /* reports */
+  NNC_PLATEAU_THRESHOLD,
+  NNC_PLATEAU_COOLDOWN, /* reports */
+  NNC_PLATEAU_FLOOR,
+  NNC_PLATEAU_LEAST, /* falls by less are left out */
+  NNC_PLATEAU_PARTS
+};
+typedef struct nnc_plateau_number {
+  double value;
+  int scalar; /* 1 + the number of the host scalar, of options alone, that gives it; 0: `value` is it */
+} nnc_plateau_number;
+
 /* A schedule that falls when a metric no longer improves (plateau.c). */
 typedef struct nnc_plateau {
   int metric;      /* its number */
   const char *set; /* the data set that it is of; "train" too */
   int is_max;      /* more is better */
   int is_relative; /* the threshold is a share of the best value */
-  double start, factor, threshold, floor;
-  double least;               /* falls by less are left out */
-  int64_t patience, cooldown; /* reports */
+  nnc_plateau_number numbers[NNC_PLATEAU_PARTS];
 } nnc_plateau;
 
 /* A number that the command line of the executable gives (program_option.c). */
@@ -109,9 +123,18 @@ typedef struct nnc_rate {
   int scalar;       /* its number among the host scalars */
 } nnc_rate;
 
-/* How the host combines an accumulator over batches, in double; the compiler's Combine. NNC_STEPS: only the last minibatch of
- * a step counts, for all of them. */
-enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST, NNC_STEPS };
+/* How the host combines an accumulator over batches, in double; the compiler's Combine. NNC_COUNTS: sums, whose mean over the
+ * examples counts. NNC_STEPS: only the last minibatch of a step counts, for all of them. */
+enum nnc_combine {
+  NNC_MEAN,
+  NNC_COUNTS,
+  NNC_BATCHES,
+  NNC_SUM,
+  NNC_MAX,
+  NNC_MIN,
+  NNC_LAST,
+  NNC_STEPS
+};
 
 /* Or the overlap, 50 to 95 percent, from which on a found box is right. */
 enum nnc_ranking_kind { NNC_RANKING_AUC, NNC_RANKING_AVERAGE, NNC_RANKING_BOXES };
@@ -362,7 +385,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 23 };
+enum { NNC_MODEL_ABI = 24 };
 
 extern nnc_model nnc_the_model;
 

@@ -101,6 +101,7 @@ static bool find_schedules(nnc_session *session) {
     }
   }
   free(before);
+  nnc_plateaus_take(&session->plateaus, session->scalars);
   return true;
 }
 

@@ -39,6 +39,7 @@ static double combine(int kind, double sum, double value, double examples, bool 
   case NNC_MEAN:
   case NNC_BATCHES:
   case NNC_STEPS: return sum + value * examples;
+  case NNC_COUNTS:
   case NNC_SUM: return sum + value;
   case NNC_MAX: return is_first || value > sum || isnan(value) ? value : sum;
   case NNC_MIN: return is_first || value < sum || isnan(value) ? value : sum;
@@ -107,7 +108,8 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
   for (int i = 0; i < tally->count; i++) {
     int kind = entry->accumulators[i].combine;
     double minibatches = model->accumulation > 1 ? (double)model->accumulation : 1;
-    double examples = kind == NNC_MEAN      ? (double)tally->examples
+    bool is_mean = kind == NNC_MEAN || kind == NNC_COUNTS;
+    double examples = is_mean               ? (double)tally->examples
                       : kind == NNC_BATCHES ? (double)in_batches
                       : kind == NNC_STEPS   ? (double)tally->examples / minibatches
                                             : 1;

@@ -326,8 +326,16 @@ static void warn_of_changes(const nnc_session *session, const nnc_safetensors *f
 /* Values of schedules; a program that has changed begins them anew. */
 static void resume_plateaus(nnc_session *session, const nnc_safetensors *file) {
   const char *text = nnc_safetensors_metadata(file, "plateaus");
-  if (session->model->plateau_count == 0 || (text && nnc_plateaus_parse(&session->plateaus, text)))
+  const nnc_plateaus *plateaus = &session->plateaus;
+  if (session->model->plateau_count == 0) return;
+  if (text && nnc_plateaus_parse(&session->plateaus, text)) {
+    if (plateaus->begun_anew < 0) return;
+    const nnc_plateau *plateau = &session->model->plateaus[plateaus->begun_anew];
+    nnc_note("the plateau of %s.%s begins anew from %g, since %s began with another number",
+             plateau->set, session->model->metric_names[plateau->metric],
+             plateaus->states[plateaus->begun_anew].value, file->path);
     return;
+  }
   nnc_warning("%s has other plateaus: their schedules start anew", file->path);
 }
 

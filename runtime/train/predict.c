@@ -81,7 +81,10 @@ static bool open_data(Predictor *predictor) {
   if (predictor->one.entry->input_count == 0) return check_without_inputs(options);
   if (predictor->is_stream) return true; /* when rows are there */
   if (options->count >= 0) {
-    nnc_error("--count is for predictions without inputs; here the examples are those of the data");
+    nnc_error("--count is for programs none of whose results needs an input, but this one reads "
+              "'%s'; a program of "
+              "the drawn results alone takes these weights by --init",
+              predictor->one.entry->inputs[0].name);
     return false;
   }
   if (options->argument_count > 0 || has_predict_set(model))

@@ -432,7 +432,8 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
     resumed = open_resumed(trainer);
     good = resumed != NULL;
   }
-  good = good && open_rest(trainer, resumed) && note_begin(trainer);
+  good = good && open_rest(trainer, resumed) && nnc_plateaus_check(&session->plateaus) &&
+         note_begin(trainer);
   nnc_safetensors_close(resumed);
   if (!good) {
     nnc_trainer_close(trainer);

@@ -103,6 +103,7 @@ static void tally(Case *test, EntryKind entry, const Evaluation *result, int64_t
     switch (output->combine) {
     case COMBINE_MEAN:
     case COMBINE_BATCHES: sums[k] += value / parts; break;
+    case COMBINE_COUNTS: sums[k] += value / parts / (double)test->module->run.batch; break;
     case COMBINE_SUM: sums[k] += value; break;
     case COMBINE_MAX: sums[k] = part == 0 ? value : fmax(sums[k], value); break;
     case COMBINE_MIN: sums[k] = part == 0 ? value : fmin(sums[k], value); break;

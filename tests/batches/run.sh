@@ -81,4 +81,46 @@ for level in -O0 -O1; do
   if grep -q 'data few: 3 examples fill no batch of 4' eval.err && ! grep -q 'data val' eval.err; then ok
   else fail "warnings of $level: $(cat eval.err)"; fi
 done
+# Shares: means of truth values are whole numbers divided once, whatever the batches, on both targets, in parts of a step.
+awk 'BEGIN { for (i = 0; i < 500; i++) print (i * i * 7 % 997) / 997 }' > many.csv
+awk 'BEGIN { for (i = 0; i < 120; i++) print (i * i * 7 % 997) / 997 }' > rest.csv
+cat > shares.net <<'END'
+const batch = 100, minibatches = 1
+data train { x = csv("many.csv", header = false) }
+data val   { x = csv("rest.csv", header = false) }
+input x : f32[batch]
+param w = 0.0
+right  = x + w > 0.304
+three  = stack([right, x < 0.1, x > 0.7], axis = 1)
+share  = mean(right)
+some   = mean(three)
+wrong  = 1 - mean(f32(right))
+double = sqrt(mean(f32(reshape(three, [batch, 3, 1]))) ^ 2) * 3
+loss   = mean((x + w) ^ 2) + 0 * share
+train {
+  minimize  = loss
+  optimizer = sgd(lr = 0.0)
+  epochs    = 1
+  accumulate = minibatches
+  metrics   = [share, some, wrong, double]
+}
+END
+shares() { # FILE LINE: as Python divides, in the digits of reports
+  python3 -c '
+import sys
+x = [float(line) for line in open(sys.argv[1])]
+right, three = sum(v > 0.304 for v in x), sum((v > 0.304) + (v < 0.1) + (v > 0.7) for v in x)
+found = dict((name.split("/")[-1], value) for name, value in __import__("json").loads(sys.argv[2]).items())
+wanted = {"share": right / len(x), "some": three / 3 / len(x), "wrong": 1 - right / len(x), "double": three / len(x)}
+good = all("%.9g" % found[name] == "%.9g" % value for name, value in wanted.items())
+sys.exit(0 if good else f"{found} instead of {wanted}")' "$1" "$2"
+}
+for flags in "" "-O0" "-Dminibatches=5" "--float=f64" "--target=cuda"; do
+  check "shares compile $flags" env NNC_NVRTC="$build/tests/cuda_emulator/libnvrtc.so.13" "$build/bin/nnc" shares.net --cflags=-O0 $flags -o shares
+  rm -rf shares.run
+  check "shares $flags" env NNC_LIBCUDA="$build/tests/cuda_emulator/libcuda.so.1" NNC_EMULATOR_FLAGS="-O0 -g0" ./shares --quiet
+  check "shares of a rest $flags" shares rest.csv "$(env NNC_LIBCUDA="$build/tests/cuda_emulator/libcuda.so.1" NNC_EMULATOR_FLAGS="-O0 -g0" ./shares eval val --json)"
+  check "shares of training $flags" shares many.csv "$(python3 -c 'import json; print(json.dumps({k: v for k, v in json.loads(open("shares.run/log.jsonl").readline()).items() if k.startswith("train/")}))')"
+done
+check_status "sixteen bits keep their means" 0 '^mean$' bash -c "sed 's/share  = .*/share = mean(f16(right))/; s/ + 0 \* share//' shares.net > half.net && $build/bin/nnc half.net --emit=ir | grep -m1 'accumulator.*\"share' | grep -o mean"
 summary

@@ -105,7 +105,25 @@ same "one unless told" "$(./draws predict)" "$(head -n 1 <<<"$ten")"
 same "the same with the same seed" "$(./draws predict --count 10 --seed 0 -j1)" "$ten"
 if [ "$(./draws predict --seed 1)" != "$(head -n 1 <<<"$ten")" ]; then ok; else fail "another seed, the same numbers"; fi
 check_status "no files" 1 'predict takes no file here: what it computes depends on no input; --count N' ./draws predict x.csv
-check_status "--count beside data" 1 '--count is for predictions without inputs' ./wild predict --count 3
+check_status "--count beside data" 1 "--count is for programs none of whose results needs an input, but this one reads 'x'" ./wild predict --count 3
+# Drawn results beside others: a second program draws them with the weights of the first, and [batch, n] is [1, n] there.
+cat >mixed.net <<'END'
+const batch = 4
+data train { x = csv("x.csv", columns = [0..3], header = false) }
+input x : f32[batch, 3]
+G = linear(_, 2)
+loss = mean(G(x) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 1 }
+predict { drawn = G(randn([batch, 3])), own = G(x) }
+END
+sed '/^data\|^input\|^loss\|^train/d; s/batch, /1, /; s/, own = G(x)//' mixed.net > alone.net
+sed 's/, own = G(x)//' mixed.net > drawn.net
+build_it mixed; build_it alone; build_it drawn
+check "weights of mixed" ./mixed --epochs 0 --quiet
+check_status "--count --only" 1 'a program of the drawn results alone takes these weights by --init' ./mixed predict --count 3 --only drawn --npy drawn_npy
+three=$(./alone predict --count 3 --init mixed.run/checkpoint.safetensors)
+same "a program of drawn results alone" "$(wc -l <<<"$three")" 3
+same "batch is 1 where results are drawn" "$(./drawn predict --count 3 --init mixed.run/checkpoint.safetensors)" "$three"
 
 # ---- step --eval: the evaluation's metrics of given minibatches; nothing moves ----
 python3 - <<'END'

@@ -141,6 +141,7 @@ def expected_rates(lines, steps, per_epoch, peak=0.25, gain=2):
                "rate/a,b": peak,
                "rate/c": cosine(0.125, t, steps, 4) * 0.1 + peak / 2,
                "rate/d": cosine(0.125, t, steps, 4) * 0.5,
+               "rate/e": 1e-3,
                "rate/f": 0.5 * 0.1 ** ((t - 1) // (2 * per_epoch)),
                "rate/g": falling.value,
                "rate/j": own(peak),
@@ -199,9 +200,36 @@ for kill in range(3):
     child.wait()
     check(f"killed {kill}: the same log", plain(train("rates_c", *flags, "--resume", out="killed")) == plain(whole))
 
-# A program whose rate is a number tells none; one that has no lr neither.
-compiled("constant", RATES.replace("adam(lr = shared)", "adam(lr = 1e-2)").split("  params")[0] + "}\n")
-check("a constant rate is not told", not any(key.startswith("rate") for line in train("constant") for key in line))
+# A program that has one number for all parameters tells no rate; one that has no lr neither. Where a group has another
+# number, all rates are told; so they are where one of them is no constant. A group with the block's rate
+# has none.
+BLOCK = RATES.split("  params")[0]
+
+
+def told(name, optimizer, groups):
+    """The rates in the last line of the log."""
+    if compiled(name, BLOCK.replace("adam(lr = shared)", optimizer) + groups + "}\n"):
+        return {key: value for key, value in train(name, "--epochs", "2")[-1].items() if key.startswith("rate")}
+
+
+def check_told(name, optimizer, groups, wanted):
+    found = told(name, optimizer, groups)
+    check(name, found is not None and found.keys() == wanted.keys() and
+          all(near(found[key], wanted[key], 1e-12) for key in wanted), f"{found} instead of {wanted}")
+
+
+check_told("a_constant_is_not_told", "adam(lr = 1e-2)", "", {})
+check_told("nor_one_of_groups", "adam(lr = 1e-2)", '  params "a" { lr = 0.01 }; params "b" { weight_decay = 0.5 }\n', {})
+check_told("constants_that_differ", "adam(lr = 1e-2)", '  params "a", "?" { lr_scale = 0.25 }\n',
+           {"rate": 0.01, "rate/a,?": 0.0025})
+check_told("a_default_beside_one", "adam", '  params "m*" { optimizer = sgd(lr = 0.5) }\n', {"rate": 1e-3, "rate/m*": 0.5})
+check_told("a_schedule_beside_constants", "sgd(lr = constant_rate(0.5))",
+           '  params "?" { lr = 0.125 }; params "a" { lr_scale = 2 }; params "h" { frozen = true }\n',
+           {"rate": 0.5, "rate/?": 0.125, "rate/a": 0.25})
+check_told("a_constant_beside_a_schedule", "sgd(lr = 0.5)", '  params "m*" { lr = constant_rate(0.25) }\n',
+           {"rate": 0.5, "rate/m*": 0.25})
+check_told("groups_that_cross", "sgd(lr = 0.5)", '  params "?" { lr = 0.25 }; params "a", "main" { lr_scale = 3 }\n',
+           {"rate/?": 0.25, "rate/a,main": 1.5, "rate/?+a,main": 0.75})
 write("step.net", b"optimizer still() { w <- w - 0.1 * g }\n" +
       RATES.replace("adam(lr = shared)", "still").split("  params")[0].encode() + b"}\n")
 expect("an optimizer without lr", 0, "", nnc, "check", "step.net")

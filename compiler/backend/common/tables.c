@@ -9,7 +9,8 @@
 #include "support/panic.h"
 
 static const char *const combine_enumerators[COMBINE_COUNT] = {
-    "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST", "NNC_STEPS"};
+    "NNC_MEAN", "NNC_COUNTS", "NNC_BATCHES", "NNC_SUM",
+    "NNC_MAX",  "NNC_MIN",    "NNC_LAST",    "NNC_STEPS"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
     "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER", "NNC_FITTED"};
 
@@ -134,6 +135,12 @@ static void emit_watches(Emitter *emitter) {
   code_close_list(code);
 }
 
+static int scalar_number(const Program *program, const char *name) {
+  for (int i = 0; i < program->scalar_names.count; i++)
+    if (strcmp(program->scalar_names.items[i], name) == 0) return i;
+  panic("there is no host scalar %s", name);
+}
+
 /* Schedules that follow a metric. */
 static void emit_plateaus(Emitter *emitter) {
   const Module *module = emitter->program->module;
@@ -141,12 +148,15 @@ static void emit_plateaus(Emitter *emitter) {
   if (!open_table(emitter, "nnc_plateau", "plateaus", module->plateaus.count)) return;
   for (int i = 0; i < module->plateaus.count; i++) {
     const Plateau *plateau = &module->plateaus.items[i];
-    code_line(code, "{%d, %s, %d, %d, %s, %s, %s, %s, %s, %lld, %lld},",
-              metric_number(module, plateau->metric), quoted(emitter, plateau->set),
-              plateau->is_max, plateau->is_relative, number(emitter, plateau->start),
-              number(emitter, plateau->factor), number(emitter, plateau->threshold),
-              number(emitter, plateau->floor), number(emitter, plateau->least),
-              (long long)plateau->patience, (long long)plateau->cooldown);
+    Text text = {0};
+    for (int k = 0; k < PLATEAU_PART_COUNT; k++) {
+      const PlateauNumber *part = &plateau->numbers[k];
+      int scalar = part->scalar ? 1 + scalar_number(emitter->program, part->scalar) : 0;
+      text_printf(&text, "%s{%s, %d}", k ? ", " : "", number(emitter, part->value), scalar);
+    }
+    code_line(code, "{%d, %s, %d, %d, {%s}},", metric_number(module, plateau->metric),
+              quoted(emitter, plateau->set), plateau->is_max, plateau->is_relative, text.data);
+    text_free(&text);
   }
   code_close_list(code);
 }
@@ -390,12 +400,6 @@ static void emit_of_steps(Emitter *emitter) {
               code_in_comment(emitter->arena, name));
   }
   code_close_list(&emitter->code);
-}
-
-static int scalar_number(const Program *program, const char *name) {
-  for (int i = 0; i < program->scalar_names.count; i++)
-    if (strcmp(program->scalar_names.items[i], name) == 0) return i;
-  panic("there is no host scalar %s", name);
 }
 
 static void emit_rates(Emitter *emitter) {

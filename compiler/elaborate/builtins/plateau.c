@@ -9,27 +9,20 @@
 #include "elaborate/core/emit.h"
 #include "elaborate/core/followed.h"
 #include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/option.h"
 #include "support/names.h"
 
-enum {
-  AT_START,
-  AT_FACTOR,
-  AT_PATIENCE,
-  AT_THRESHOLD,
-  AT_COOLDOWN,
-  AT_FLOOR,
-  AT_METRIC,
-  AT_SET,
-  AT_BEST,
-  AT_RELATIVE,
-  AT_LEAST
-};
+/* The arguments: the numbers in the order of PlateauPart but for `least`, which is the last. */
+enum { AT_METRIC = PLATEAU_FLOOR + 1, AT_SET, AT_BEST, AT_RELATIVE, AT_LEAST };
 
 static bool same_plateau(const Plateau *a, const Plateau *b) {
+  for (int i = 0; i < PLATEAU_PART_COUNT; i++)
+    if (a->numbers[i].value != b->numbers[i].value || a->numbers[i].scalar != b->numbers[i].scalar)
+      return false;
   return a->metric == b->metric && a->set == b->set && a->is_max == b->is_max &&
-         a->is_relative == b->is_relative && a->start == b->start && a->factor == b->factor &&
-         a->threshold == b->threshold && a->floor == b->floor && a->least == b->least &&
-         a->patience == b->patience && a->cooldown == b->cooldown;
+         a->is_relative == b->is_relative;
 }
 
 /* The data set whose metric counts: the first that is evaluated, else that of training. */
@@ -42,34 +35,67 @@ static const char *default_set(const Elaborator *e) {
   return name_intern("train");
 }
 
-static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
-  static const struct {
-    int at;
-    const char *what;
-    double least, most;
-    const char *wanted;
-  } rules[] = {{AT_START, "start", -DBL_MAX, DBL_MAX, "a finite number"},
-               {AT_FACTOR, "factor", DBL_TRUE_MIN, 1 - DBL_EPSILON / 2, "between 0 and 1"},
-               {AT_PATIENCE, "patience", 0, INT32_MAX, "a number of reports"},
-               {AT_COOLDOWN, "cooldown", 0, INT32_MAX, "a number of reports"},
-               {AT_THRESHOLD, "threshold", 0, DBL_MAX, "a finite number from 0"},
-               {AT_FLOOR, "floor", -DBL_MAX, DBL_MAX, "a finite number"},
-               {AT_LEAST, "least", 0, DBL_MAX, "a finite number from 0"}};
-  const Value *values = bound->values;
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-    double number = value_number(values[rules[i].at]);
-    if (number >= rules[i].least && number <= rules[i].most) continue;
-    return report_failure(e, bound->spans[rules[i].at], "the %s of a plateau must be %s, found %g",
-                          rules[i].what, rules[i].wanted, number);
+/* What the runtime holds values of options to, too (runtime/core/plateau.c). */
+static const struct {
+  const char *what;
+  double least, most;
+  const char *wanted;
+} rules[PLATEAU_PART_COUNT] = {
+    [PLATEAU_START] = {"start", -DBL_MAX, DBL_MAX, "a finite number"},
+    [PLATEAU_FACTOR] = {"factor", DBL_TRUE_MIN, 1 - DBL_EPSILON / 2, "between 0 and 1"},
+    [PLATEAU_PATIENCE] = {"patience", 0, INT32_MAX, "a number of reports"},
+    [PLATEAU_THRESHOLD] = {"threshold", 0, DBL_MAX, "a finite number from 0"},
+    [PLATEAU_COOLDOWN] = {"cooldown", 0, INT32_MAX, "a number of reports"},
+    [PLATEAU_FLOOR] = {"floor", -DBL_MAX, DBL_MAX, "a finite number"},
+    [PLATEAU_LEAST] = {"least", 0, DBL_MAX, "a finite number from 0"}};
+
+static bool counts_reports(PlateauPart part) {
+  return part == PLATEAU_PATIENCE || part == PLATEAU_COOLDOWN;
+}
+
+static bool check_number(Elaborator *e, Span at, PlateauPart part, double number) {
+  if (number >= rules[part].least && number <= rules[part].most) return true;
+  return report_failure(e, at, "the %s of a plateau must be %s, found %g", rules[part].what,
+                        rules[part].wanted, number);
+}
+
+static bool check_option(Elaborator *e, Span at, PlateauPart part, Value value) {
+  const RunOption *option = option_of(e, value);
+  if (!option) return true; /* computed of options: the runtime looks at it */
+  if (counts_reports(part) && !option->is_whole)
+    return report_failure(e, at, "the %s of a plateau needs an option of whole numbers",
+                          rules[part].what);
+  return check_number(e, at, part, option->start);
+}
+
+static bool refuse_number(Elaborator *e, Span at, PlateauPart part, Value value) {
+  if (value_is_tensor(value) && value.tensor.is_host)
+    return report_failure(e, at,
+                          "the %s of a plateau is one number in the whole run: a constant, an "
+                          "option or computed of options; no schedule and no length in epochs",
+                          rules[part].what);
+  const char *what = name_printf("the %s of a plateau", rules[part].what);
+  const char *wanted =
+      counts_reports(part) ? "an integer or an option of whole numbers" : "a number or an option";
+  report_wrong_kind(e, at, what, wanted, value);
+  return false;
+}
+
+static bool read_number(Elaborator *e, const Bound *bound, PlateauPart part, Plateau *plateau) {
+  int argument = part == PLATEAU_LEAST ? AT_LEAST : (int)part;
+  Span at = bound->spans[argument];
+  Value value = convert_plain(e, bound->values[argument], at);
+  PlateauNumber *number = &plateau->numbers[part];
+  if (value_is_error(value)) return false;
+  if (counts_reports(part) ? value.kind == VALUE_INT : value_is_number(value)) {
+    number->value = value_number(value);
+    return check_number(e, at, part, number->value);
   }
-  plateau->start = value_number(values[AT_START]);
-  plateau->factor = value_number(values[AT_FACTOR]);
-  plateau->threshold = value_number(values[AT_THRESHOLD]);
-  plateau->floor = value_number(values[AT_FLOOR]);
-  plateau->least = value_number(values[AT_LEAST]);
-  plateau->patience = values[AT_PATIENCE].integer;
-  plateau->cooldown = values[AT_COOLDOWN].integer;
-  return true;
+  if (!convert_is_of_options(e, value)) return refuse_number(e, at, part, value);
+  if (!check_option(e, at, part, value)) return false;
+  const char *name = name_printf("plateau:%d:%s", e->module->plateaus.count, rules[part].what);
+  number->scalar = evaluate_host_scalar(e, value, name, at);
+  return number->scalar != NULL;
 }
 
 static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {
@@ -92,7 +118,9 @@ static Value apply_plateau_value(Elaborator *e, const Bound *bound) {
     diag_help(d, "lr = plateau(1e-3), or a schedule of your own that calls it");
     return value_error();
   }
-  if (!read_numbers(e, bound, &plateau) || !read_words(e, bound, &plateau)) return value_error();
+  for (int part = 0; part < PLATEAU_PART_COUNT; part++)
+    if (!read_number(e, bound, (PlateauPart)part, &plateau)) return value_error();
+  if (!read_words(e, bound, &plateau)) return value_error();
   Module *module = e->module;
   for (int i = 0; i < module->plateaus.count; i++)
     if (same_plateau(&module->plateaus.items[i], &plateau))
@@ -111,14 +139,15 @@ void builtins_check_plateaus(Elaborator *e) {
 }
 
 const Builtin builtins_schedule[] = {
-    BUILTIN("parts of schedules", apply_plateau_value, 0, "plateau_value",
-            "start: number, factor: number = 0.1, patience: int = 10, threshold: number = 1e-4, "
-            "cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: string = none, "
-            "best: string = \"min\", relative: bool = true, least: number = 1e-8",
-            "The value that `plateau` begins a step with, for schedules of one's own: `start`, and "
-            "times "
-            "`factor` whenever a metric of a data set has not improved for more than `patience` "
-            "reports."
-            " Example: schedule calm(peak) { return minimum(plateau_value(peak), 1e-3) }"),
+    BUILTIN(
+        "parts of schedules", apply_plateau_value, 0, "plateau_value",
+        "start: option, factor: option = 0.1, patience: option = 10, threshold: option = 1e-4, "
+        "cooldown: option = 0, floor: option = 0, metric: string = \"loss\", set: string = none, "
+        "best: string = \"min\", relative: bool = true, least: option = 1e-8",
+        "The value that `plateau` begins a step with, for schedules of one's own: `start`, and "
+        "times "
+        "`factor` whenever a metric of a data set has not improved for more than `patience` "
+        "reports. Each number may be an option."
+        " Example: schedule calm(peak) { return minimum(plateau_value(peak), 1e-3) }"),
     {0},
 };

@@ -44,6 +44,7 @@ static const struct {
 } formal_kinds[] = {
     {"tensor", value_is_tensor_like, "a tensor or a number"},
     {"number", value_is_number, "a number"},
+    {"option", is_anything, "a number or an option"}, /* which the builtin itself looks at */
     {"scalar", is_scalar, "a number or a truth value known at compile time"},
     {"int", is_integer, "an integer"},
     {"bool", is_bool, "true or false"},

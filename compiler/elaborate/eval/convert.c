@@ -245,12 +245,9 @@ static Node *copy_host(Elaborator *e, Value value, Span at) {
   return node_map_get(&map, value.tensor.node);
 }
 
-/* Whether that makes sense: of what the host knows, initial values know options alone. */
-static bool can_copy_host(const Elaborator *e, Value value) {
+bool convert_is_of_options(const Elaborator *e, Value value) {
+  if (!value_is_tensor(value) || !value.tensor.is_host) return false;
   const Graph *graph = value.tensor.graph;
-  if (!value.tensor.is_host || graph == e->init.graph) return false;
-  if (e->region->is_host_only) return true;
-  if (e->region != &e->init) return false;
   const bool *is_used = find_needed(e, value);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
@@ -258,6 +255,13 @@ static bool can_copy_host(const Elaborator *e, Value value) {
     if (!module_option_name(node_string(node, ATTR_NAME))) return false;
   }
   return true;
+}
+
+/* Whether that makes sense: of what the host knows, initial values know options alone. */
+static bool can_copy_host(const Elaborator *e, Value value) {
+  if (!value.tensor.is_host || value.tensor.graph == e->init.graph) return false;
+  if (e->region->is_host_only) return true;
+  return e->region == &e->init && convert_is_of_options(e, value);
 }
 
 /* The tensor in the current graph: itself, or what stands for it in the body of a scan. */

@@ -21,6 +21,8 @@ Node *convert_to_type(Elaborator *e, Value value, Type type, Span at, const char
 bool convert_fits(Elaborator *e, Value number, DType dtype, Span at);
 /* Quantities and schedules become what arithmetic knows. */
 Value convert_plain(Elaborator *e, Value value, Span at);
+/* Whether it is computed of options alone, so that it is one number in the whole run. */
+bool convert_is_of_options(const Elaborator *e, Value value);
 bool convert_int(Elaborator *e, Value value, Span at, const char *what, int64_t *result);
 bool convert_number(Elaborator *e, Value value, Span at, const char *what, double *result);
 /* A shape: an integer or a sequence of integers; `allow_negative` admits one -1. */

@@ -16,7 +16,8 @@ bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, S
  * steps_per_epoch, which every definer sees. */
 Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name);
 void evaluate_ambient(Elaborator *e, Symbol ambient[4]);
-/* The name of the host scalar that a tensor known to the host is, made where there is none; NULL after an error. */
+/* The name of the host scalar that a tensor known to the host is, made where there is none, or of one made for a
+ * number; NULL after an error. */
 const char *evaluate_host_scalar(Elaborator *e, Value value, const char *wanted, Span at);
 
 /* What -D gives in the place of the value of a constant or an option (`what`), of the same kind. */

@@ -83,10 +83,24 @@ Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name) {
   return emit_scalar(e, scalar);
 }
 
+/* The output that is a scalar as it stands: by its name, or an option under another one. */
+static const char *find_output(const Elaborator *e, Value value) {
+  Graph *host = e->host.graph;
+  const Node *node = value_is_tensor(value) ? value.tensor.node : NULL;
+  if (!node || node->op != OP_SCALAR) return NULL;
+  const char *known = node_string(node, ATTR_NAME);
+  if (graph_find_output(host, OUTPUT_SCALAR, known)) return known;
+  for (int i = 0; i < host->outputs.count; i++) {
+    const Node *other = host->outputs.items[i].node;
+    if (other->op == OP_SCALAR && node_string(other, ATTR_NAME) == known)
+      return host->outputs.items[i].name;
+  }
+  return NULL;
+}
+
 const char *evaluate_host_scalar(Elaborator *e, Value value, const char *wanted, Span at) {
-  const Node *node = value.tensor.node;
-  const char *known = node->op == OP_SCALAR ? node_string(node, ATTR_NAME) : NULL;
-  if (known && graph_find_output(e->host.graph, OUTPUT_SCALAR, known)) return known;
+  const char *known = find_output(e, value);
+  if (known) return known;
   Context outer = region_enter(e, &e->host);
   e->default_float = DTYPE_F64;
   e->at = at;

@@ -158,6 +158,55 @@ static void check_batch_stage(Elaborator *e, const DataSet *set) {
     }
 }
 
+/* The first result that is computed of the input; NULL. */
+static const Output *find_reader(Elaborator *e, const Graph *graph, const char *input) {
+  for (int i = 0; i < graph->outputs.count; i++) {
+    bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+    if (graph->outputs.items[i].kind != OUTPUT_RESULT) continue;
+    is_used[graph->outputs.items[i].node->id] = true;
+    region_mark_needed(graph, is_used);
+    for (int k = 0; k < graph->nodes.count; k++) {
+      const Node *node = graph->nodes.items[k];
+      if (is_used[node->id] && node->op == OP_INPUT && node_string(node, ATTR_NAME) == input)
+        return &graph->outputs.items[i];
+    }
+  }
+  return NULL;
+}
+
+/* The set that predict reads files as where there is no 'data predict'; NULL. */
+static const DataSet *find_first_evaluated(const Module *module) {
+  for (int i = 0; i < module->data_sets.count; i++) {
+    const char *name = module->data_sets.items[i].name;
+    if (strcmp(name, "train") != 0 && strcmp(name, "predict") != 0)
+      return &module->data_sets.items[i];
+  }
+  return NULL;
+}
+
+void data_check_predicted(Elaborator *e) {
+  const Module *module = e->module;
+  const Graph *predict = module->entries[ENTRY_PREDICT];
+  const DataSet *set = data_find_set(module, "predict"), *other = find_first_evaluated(module);
+  if (!predict || !set) return;
+  for (int i = 0; i < module->inputs.count; i++) {
+    const char *input = module->inputs.items[i].name;
+    const Output *reader = set_has_field(set, input) ? NULL : find_reader(e, predict, input);
+    if (!reader) continue;
+    Diagnostic *d = diag_error(e->diagnostics, reader->span,
+                               "the result '%s' reads the input '%s', which no field of 'data "
+                               "predict' feeds",
+                               reader->name, input);
+    diag_note(d, set->span, "the data set");
+    if (other && set_has_field(other, input))
+      diag_help(d,
+                "delete 'data predict', so that files are read as those of 'data %s', or leave "
+                "'%s' out of the results",
+                other->name, input);
+    else diag_help(d, "give 'data predict' a field '%s', or leave it out of the results", input);
+  }
+}
+
 void data_check(Elaborator *e) {
   Module *module = e->module;
   bool complete = e->errors == 0; /* else an input may be missing */

@@ -8,6 +8,8 @@
 /* A data block; then, once all are there, what can only be said of them together. */
 void data_evaluate(Elaborator *e, const AstStmt *stmt);
 void data_check(Elaborator *e);
+/* Whether `data predict` feeds what the results read, once these are known. */
+void data_check_predicted(Elaborator *e);
 
 const DataSet *data_find_set(const Module *module, const char *name); /* NULL when there is none */
 

@@ -342,6 +342,56 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
   return emit_cast(c->e, operands[0], DTYPE_F64);
 }
 
+/* ---- shares -------------------------------------------------------------------------------- */
+
+/* Single floats count to here. */
+#define MOST_COUNTED 0x1p24
+
+/* Whether it is the mean of truth values, which are whole when they are added up. */
+static bool is_share(const Node *node) {
+  if (node->op != OP_REDUCE_MEAN || dtype_is_half(node->operands[0]->type.dtype)) return false;
+  const Node *x = node->operands[0];
+  if ((double)shape_elements(x->type.shape) > MOST_COUNTED) return false;
+  while (x->op == OP_CAST || is_movement(x)) {
+    if (dtype_is_half(x->type.dtype)) return false;
+    x = x->operands[0];
+  }
+  return x->type.dtype == DTYPE_BOOL;
+}
+
+/* How many elements of it an example has, where that is so in all traces; 0: no share, or of less than examples. */
+static int64_t find_share(const Cutter *c, const Cut *cut) {
+  int64_t each = 0;
+  for (int i = 0; i < c->trace_count; i++) {
+    if (!is_share(cut->node[i])) return 0;
+    int64_t elements = shape_elements(cut->node[i]->operands[0]->type.shape);
+    int64_t batch = i == 1 ? 1 : c->e->module->run.batch;
+    if (elements % batch != 0 || (i > 0 && elements / batch != each)) return 0;
+    each = elements / batch;
+  }
+  return each;
+}
+
+/* Such a mean over a data set is exact: whole numbers are added up, and divided once. */
+static Node *add_share(Cutter *c, const Cut *cut, int64_t each) {
+  Elaborator *e = c->e;
+  Cut counts = {0};
+  for (int i = 0; i < c->trace_count; i++) {
+    Trace *outer = e->trace;
+    const Node *mean = cut->node[i];
+    e->trace = c->traces[i];
+    e->region = &e->trace->region;
+    counts.node[i] =
+        emit_node(e, OP_REDUCE_SUM, 1, mean->operands, mean->attribute_count, mean->attributes);
+    e->trace = outer;
+    e->region = &c->region;
+    if (!counts.node[i]) return NULL;
+  }
+  Node *share = add_values(c, cut, &counts, COMBINE_COUNTS);
+  if (!share || each == 1) return share;
+  return emit_binary(e, OP_DIV, share, emit_constant(e, (double)each, type_scalar(DTYPE_F64)));
+}
+
 /* The reduction as an accumulator, unless what it reduces mixes the examples of a batch. */
 static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
   const Flow *mixed = find_mixed(c, reduced);
@@ -351,7 +401,8 @@ static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combi
     c->uncut_by = mixed;
     return NULL;
   }
-  return add_accumulator(c, cut, combine);
+  int64_t each = combine == COMBINE_MEAN ? find_share(c, cut) : 0;
+  return each > 0 ? add_share(c, cut, each) : add_accumulator(c, cut, combine);
 }
 
 /* What no input decides: the value of any batch, unless it follows the batch itself. */

@@ -1,8 +1,8 @@
 /* Learning rates that the log tells.
  *
  * The rate of a parameter is the argument `lr` of its optimizer, times lr_scale. Where that is a schedule or computed of
- * such, or of options, it is a number that the host knows before each step, so that to tell it costs nothing. A constant
- * number is told nowhere, since the program has it.
+ * such, or of options, it is a number that the host knows before each step, so that to tell it costs nothing. Where
+ * all parameters have one constant number it is told nowhere, since the program has it; where one rate is told, all are.
  *
  * Parameters of which the same groups say optimizer, lr and lr_scale have one rate. That of the block is "rate", that
  * of groups has their patterns in its name. */
@@ -45,22 +45,31 @@ static const TargetRate *find_rate(const Update *update, const int groups[3]) {
 
 /* ---- the number ----------------------------------------------------------------------------- */
 
-static const char *rate_scalar(Elaborator *e, const Deferred *optimizer) {
+/* The default of an optimizer's `lr`, where that is a number as it stands. */
+static Value default_rate(Elaborator *e, const AstFormal *formal) {
+  const AstExpr *expr = formal->default_value;
+  bool is_number = expr && (expr->kind == AST_INTEGER || expr->kind == AST_FLOAT);
+  return is_number ? evaluate_expr(e, expr) : value_error();
+}
+
+static void find_number(Elaborator *e, const Deferred *optimizer, TargetRate *rate) {
   int at = function_find_formal(optimizer->function, name_intern("lr"));
-  if (at < 0) return NULL;
+  if (at < 0) return;
   const AstFormal *formal = &optimizer->function->stmt->function.formals.items[at];
-  Value rate = optimizer->arguments[at];
-  if (rate.kind == VALUE_KIND_COUNT) return NULL; /* the default, a number of the optimizer */
-  rate = convert_plain(e, rate, optimizer->span);
-  if (!value_is_tensor(rate) || !rate.tensor.is_host || convert_find_foreign(e, rate)) return NULL;
-  return evaluate_host_scalar(e, rate, formal->name.text, optimizer->span);
+  Value value = optimizer->arguments[at];
+  if (value.kind == VALUE_KIND_COUNT) value = default_rate(e, formal);
+  value = convert_plain(e, value, optimizer->span);
+  rate->is_constant = value_is_number(value);
+  if (rate->is_constant) rate->constant = value_number(value);
+  else if (value_is_tensor(value) && value.tensor.is_host && !convert_find_foreign(e, value))
+    rate->scalar = evaluate_host_scalar(e, value, formal->name.text, optimizer->span);
 }
 
 void rate_note(Update *update, const UpdateTarget *target, const Deferred *optimizer) {
   TargetRate rate = {.first = target->slot, .span = optimizer->span};
   find_groups(update->plan, target, rate.groups);
   if (find_rate(update, rate.groups)) return;
-  rate.scalar = rate_scalar(update->e, optimizer);
+  find_number(update->e, optimizer, &rate);
   vec_push(update->e->arena, &update->rates, rate);
 }
 
@@ -72,19 +81,26 @@ static bool is_taken(const Module *module, const char *name) {
   return false;
 }
 
-/* "rate", "rate/head.*"; where an earlier one is called so, by the first parameter. */
-static const char *rate_name(const Update *update, const TargetRate *rate) {
+static void append_patterns(Text *text, const char *before, const TrainGroup *group) {
+  for (int i = 0; i < group->entry->patterns.count; i++)
+    text_printf(text, "%s%s", i ? "," : before, group->entry->patterns.items[i]->string.bytes);
+}
+
+/* "rate/head.w"; where an earlier one is called so, by the patterns of all groups that say it, "rate/h?.w+head.w". */
+static const char *group_name(const Update *update, const TargetRate *rate, bool is_long) {
+  const TrainPlan *plan = update->plan;
   int last = -1;
-  for (int i = 0; i < 3; i++)
-    if (rate->groups[i] > last) last = rate->groups[i];
-  if (last < 0) return name_intern("rate");
-  const AstEntry *entry = update->plan->groups.items[last]->entry;
   Text text = {0};
-  for (int i = 0; i < entry->patterns.count; i++)
-    text_printf(&text, "%s%s", i ? "," : "rate/", entry->patterns.items[i]->string.bytes);
+  text_printf(&text, "rate/");
+  for (int i = 0; i < plan->groups.count; i++) {
+    if (rate->groups[0] != i && rate->groups[1] != i && rate->groups[2] != i) continue;
+    if (is_long) append_patterns(&text, last >= 0 ? "+" : "", plan->groups.items[i]);
+    last = i;
+  }
+  if (!is_long) append_patterns(&text, "", plan->groups.items[last]);
   const char *name = name_intern(text.data);
   text_free(&text);
-  return is_taken(update->e->module, name) ? name_printf("rate/%s", rate->first->path) : name;
+  return name;
 }
 
 static bool is_of_block(const TargetRate *rate) {
@@ -108,17 +124,55 @@ static bool check_sets(const Update *update, const Rate *rate) {
   return true;
 }
 
+static const char *rate_name(const Update *update, const TargetRate *rate) {
+  if (is_of_block(rate)) return name_intern("rate");
+  const Module *module = update->e->module;
+  for (int is_long = 0; is_long < 2; is_long++) {
+    const char *name = group_name(update, rate, is_long);
+    if (!is_taken(module, name)) return name;
+  }
+  return name_printf("rate/%s", rate->first->path);
+}
+
+/* ---- the log -------------------------------------------------------------------------------- */
+
+static bool has_number(const TargetRate *rate) { return rate->scalar || rate->is_constant; }
+
+static bool is_same(const TargetRate *a, const TargetRate *b) {
+  return a->scalar == b->scalar && a->is_constant == b->is_constant && a->constant == b->constant;
+}
+
+/* Whether the program's text alone does not say at once what a parameter's rate is. */
+static bool are_told(const Update *update) {
+  const TargetRate *first = NULL;
+  for (int i = 0; i < update->rates.count; i++) {
+    const TargetRate *rate = &update->rates.items[i];
+    if (!has_number(rate)) continue;
+    if (rate->scalar || (first && !is_same(first, rate))) return true;
+    first = rate;
+  }
+  return false;
+}
+
+static void tell(Update *update, const TargetRate *rate) {
+  Elaborator *e = update->e;
+  Rate told = {rate_name(update, rate), rate->scalar, rate->span};
+  if (is_taken(e->module, told.name) || !check_sets(update, &told)) return;
+  if (!told.scalar)
+    told.scalar = evaluate_host_scalar(e, value_float(rate->constant), "lr", rate->span);
+  if (told.scalar) vec_push(e->arena, &e->module->rates, told);
+}
+
 /* That of the block first; a group with the same has none of its own. */
 void rate_finish(Update *update) {
-  Elaborator *e = update->e;
-  const char *own = NULL;
-  for (int pass = 0; pass < 2; pass++)
-    for (int i = 0; i < update->rates.count; i++) {
-      const TargetRate *rate = &update->rates.items[i];
-      if (!rate->scalar || is_of_block(rate) != (pass == 0) || rate->scalar == own) continue;
-      if (pass == 0) own = rate->scalar;
-      Rate told = {rate_name(update, rate), rate->scalar, rate->span};
-      if (!is_taken(e->module, told.name) && check_sets(update, &told))
-        vec_push(e->arena, &e->module->rates, told);
-    }
+  const TargetRate *own = NULL;
+  if (!are_told(update)) return;
+  for (int i = 0; i < update->rates.count; i++)
+    if (is_of_block(&update->rates.items[i])) own = &update->rates.items[i];
+  if (own && has_number(own)) tell(update, own);
+  for (int i = 0; i < update->rates.count; i++) {
+    const TargetRate *rate = &update->rates.items[i];
+    if (!has_number(rate) || (own && is_same(own, rate))) continue;
+    tell(update, rate);
+  }
 }

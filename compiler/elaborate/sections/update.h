@@ -14,9 +14,10 @@ typedef struct UpdateTarget {
 
 /* The learning rate of parameters for which the same groups say it (rate.c). */
 typedef struct TargetRate {
-  int groups[3]; /* that give the optimizer, its lr, lr_scale; -1: none */
-  const char
-      *scalar; /* output of the host graph; NULL: a constant number, or a tensor of the step */
+  int groups[3];      /* that give the optimizer, its lr, lr_scale; -1: none */
+  const char *scalar; /* output of the host graph; NULL: there is a constant, or nothing is known */
+  bool is_constant;
+  double constant;
   const Slot *first; /* parameter */
   Span span;
 } TargetRate;
