@@ -92,6 +92,11 @@ const nnc_fitted_value *nnc_fitted_class_names(const nnc_fitted *fitted, const c
   return found;
 }
 
+bool nnc_fitted_is_columns(const nnc_fitted_value *value) {
+  const char *dot = strrchr(value->name, '.');
+  return value->strings && dot && strcmp(dot + 1, NNC_FITTED_COLUMNS) == 0;
+}
+
 void nnc_fitted_name(char *text, size_t size, const char *field, const char *stage,
                      int64_t column) {
   if (column < 0) snprintf(text, size, "%s.%s", field, stage);

@@ -2,6 +2,7 @@
 #ifndef NNC_FITTED_H
 #define NNC_FITTED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,10 @@ void nnc_fitted_free(nnc_fitted *fitted);
 /* The class names of a field with a `categories` stage, or the vocabulary of a text, in class order;
  * NULL when there are none. */
 const nnc_fitted_value *nnc_fitted_class_names(const nnc_fitted *fitted, const char *field);
+
+/* The stage that the names of a field's columns stand for: "features.columns" (data/csv_names.h). */
+#define NNC_FITTED_COLUMNS "columns"
+bool nnc_fitted_is_columns(const nnc_fitted_value *value);
 
 /* "species.categories"; with `column` >= 0, "species.categories.2". */
 void nnc_fitted_name(char *text, size_t size, const char *field, const char *stage, int64_t column);

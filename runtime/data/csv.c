@@ -15,6 +15,7 @@
 #include "data/class.h"
 #include "data/csv.h"
 #include "data/csv_columns.h"
+#include "data/csv_names.h"
 #include "data/csv_reader.h"
 #include "data/decimal.h"
 #include "data/file.h"
@@ -30,7 +31,8 @@ typedef struct CsvLoad {
   CsvColumns columns;
   DataTable *table;
   int64_t rows, capacity;
-  int64_t file; /* number of the file at hand */
+  int64_t file;     /* number of the file at hand */
+  nnc_fitted names; /* of the columns of the first file */
   int missing_count;
   const char **missing;
   bool missing_start[256]; /* does a missing word start with this byte? [0]: is one empty? */
@@ -230,7 +232,8 @@ static int check_header(CsvLoad *load) {
   if (data_argument(reader->context->call, csv_formals, "header")) return 0; /* the user said so */
   for (int f = 0; f < load->table->field_count; f++) {
     const CsvField *csv = &load->columns.fields[f];
-    if (load->table->fields[f].wants_text || load->table->fields[f].is_name) continue;
+    const DataField *field = &load->table->fields[f];
+    if (!field->input || field->wants_text || field->is_name) continue;
     for (int64_t k = 0; k < csv->count; k++) {
       double number;
       int64_t column = csv->column[k];
@@ -245,14 +248,36 @@ static int check_header(CsvLoad *load) {
                   "say header = false, or header = true if it is a header");
 }
 
+/* Columns that the call does not state are those that training has, or in other files of a pattern the first. */
+static int resolve_columns(CsvLoad *load, bool has_header) {
+  const CsvReader *reader = &load->reader;
+  const DataTable *table = load->table;
+  CsvColumns *columns = &load->columns;
+  bool is_first = load->file == 0;
+  if (csv_columns_open(columns, reader, table, has_header) < 0) return -1;
+  int result =
+      csv_names_match(columns, reader, table, is_first ? reader->context->fitted : &load->names,
+                      is_first ? "training" : table->files.items[0]);
+  if (result == 0) result = csv_columns_choose(columns, reader, table);
+  return result < 0 ? -1 : csv_columns_check(columns, reader, table);
+}
+
+/* Other files of a pattern go by the names of the first, and other tables by those of training. */
+static int keep_names(CsvLoad *load) {
+  const DataContext *context = load->reader.context;
+  if (!load->columns.names || load->file > 0) return 0;
+  if (csv_names_note(&load->columns, &load->reader, load->table, &load->names) < 0) return -1;
+  return context->learns ? csv_names_learn(context, load->table, &load->names, context->learns) : 0;
+}
+
 static int read_table(CsvLoad *load, bool has_header) {
   CsvReader *reader = &load->reader;
   int result = csv_reader_next(reader);
   if (result == 0) return data_fail(reader->context, "%s: is empty", data_file_name(reader->file));
-  if (result < 0 || csv_columns_resolve(&load->columns, reader, load->table, has_header) < 0 ||
-      each_field(load, prepare_field) < 0)
+  if (result < 0 || resolve_columns(load, has_header) < 0 || each_field(load, prepare_field) < 0)
     return -1;
   if (has_header && check_header(load) < 0) return -1;
+  if (keep_names(load) < 0) return -1;
   if (has_header) result = csv_reader_next(reader);
   for (; result > 0; result = csv_reader_next(reader))
     if (store_record(load) < 0) return -1;
@@ -292,6 +317,7 @@ int data_csv_load(const DataContext *context, DataTable *table) {
   int result = get_missing(&load, context);
   for (; load.file < table->files.count && result == 0; load.file++)
     result = read_file(&load, context, has_header, separator);
+  nnc_fitted_free(&load.names);
   free(load.missing);
   return result;
 }

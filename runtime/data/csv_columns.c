@@ -1,4 +1,4 @@
-/* Columns of a text table: by name, by number, in lists, or by default. */
+/* Columns of a text table: by name, by number, in lists, or by default; as training has them: csv_names.c. */
 
 #include "data/csv_columns.h"
 
@@ -28,8 +28,8 @@ static int fail_name(const CsvReader *reader, const CsvColumns *columns, const c
                         near ? near : "", near ? "\"?" : "");
 }
 
-static int find_name(const CsvReader *reader, const CsvColumns *columns, const char *name,
-                     int64_t *found) {
+int csv_column_find(const CsvReader *reader, const CsvColumns *columns, const char *name,
+                    int64_t *found) {
   int32_t code = nnc_dictionary_find(&columns->known, name, (int64_t)strlen(name));
   if (code < 0) return fail_name(reader, columns, name);
   *found = columns->known.lines[code];
@@ -55,7 +55,7 @@ static int add_columns(const CsvReader *reader, const CsvColumns *columns, const
     return 0;
   }
   if (value->kind == NNC_STRING || value->kind == NNC_FIELD) {
-    if (find_name(reader, columns, value->string, &column) < 0) return -1;
+    if (csv_column_find(reader, columns, value->string, &column) < 0) return -1;
   } else if (value->kind == NNC_NUMBER && value->number >= -1e15 && value->number <= 1e15 &&
              value->number == (double)(int64_t)value->number) {
     column = (int64_t)value->number + (value->number < 0 ? columns->count : 0);
@@ -72,7 +72,7 @@ static int add_columns(const CsvReader *reader, const CsvColumns *columns, const
   return 0;
 }
 
-static int allocate(const CsvReader *reader, CsvField *field, int64_t count) {
+int csv_field_allocate(const CsvReader *reader, CsvField *field, int64_t count) {
   field->column = calloc((size_t)count + 1, sizeof *field->column);
   if (field->column) return 0;
   return data_fail_memory(reader->context, data_file_name(reader->file), count * 8);
@@ -89,7 +89,7 @@ static int resolve_stated(CsvColumns *columns, const CsvReader *reader, const Da
     CsvField *field = &columns->fields[f];
     if (!table->fields[f].input) continue;
     field->is_vector = stated->items[f].kind == NNC_LIST;
-    if (allocate(reader, field, count_columns(&stated->items[f])) < 0 ||
+    if (csv_field_allocate(reader, field, count_columns(&stated->items[f])) < 0 ||
         add_columns(reader, columns, &stated->items[f], field) < 0)
       return -1;
   }
@@ -98,7 +98,7 @@ static int resolve_stated(CsvColumns *columns, const CsvReader *reader, const Da
 
 static int set_range(const CsvReader *reader, CsvField *field, int64_t first, int64_t count,
                      bool is_vector) {
-  if (allocate(reader, field, count) < 0) return -1;
+  if (csv_field_allocate(reader, field, count) < 0) return -1;
   for (int64_t i = 0; i < count; i++) field->column[i] = first + i;
   field->count = count;
   field->is_vector = is_vector;
@@ -113,6 +113,27 @@ static int64_t input_width(const DataField *field) {
   return width;
 }
 
+static void put_names(char *text, size_t size, const DataTable *table, bool only_needed) {
+  size_t used = 0;
+  *text = 0;
+  for (int f = 0; f < table->field_count; f++)
+    if ((table->fields[f].input || !only_needed) && used < size)
+      used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                               table->fields[f].name);
+}
+
+/* A file to predict has neither the columns that are needed nor those of all fields. */
+static int fail_count(const CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                      int64_t needed, int64_t whole) {
+  char some[200], all[200], rest[260] = "";
+  put_names(some, sizeof some, table, true);
+  put_names(all, sizeof all, table, false);
+  if (needed != whole) snprintf(rest, sizeof rest, ", or %lld (%s)", (long long)whole, all);
+  return data_fail(reader->context, "%s has %lld column%s; predict takes %lld (%s)%s",
+                   data_file_name(reader->file), (long long)columns->count,
+                   columns->count == 1 ? "" : "s", (long long)needed, some, rest);
+}
+
 /* The last fields have one column each, the first has the others. A file given for prediction may
  * hold just the columns of the fields that are needed. */
 static int resolve_default(CsvColumns *columns, const CsvReader *reader, const DataTable *table) {
@@ -122,6 +143,8 @@ static int resolve_default(CsvColumns *columns, const CsvReader *reader, const D
     if (table->fields[f].input) needed += f ? 1 : input_width(first);
   bool is_whole = !first->input || columns->count == input_width(first) + others;
   bool is_partial = reader->context->is_prediction && !is_whole && columns->count == needed;
+  if (reader->context->is_prediction && !is_whole && !is_partial)
+    return fail_count(columns, reader, table, needed, input_width(first) + others);
   if (!is_partial && columns->count <= others)
     return data_fail(reader->context, "%s: has %lld column%s, too few for %d fields",
                      data_file_name(reader->file), (long long)columns->count,
@@ -130,8 +153,9 @@ static int resolve_default(CsvColumns *columns, const CsvReader *reader, const D
   for (int f = 0; f < table->field_count; f++) {
     int64_t count = f ? 1 : is_partial ? input_width(first) : columns->count - others;
     bool is_needed = table->fields[f].input;
-    if (is_needed && set_range(reader, &columns->fields[f], at, count, f == 0) < 0) return -1;
-    if (is_needed || !is_partial) at += count;
+    if (!is_needed && is_partial) continue;
+    if (set_range(reader, &columns->fields[f], at, count, f == 0) < 0) return -1;
+    at += count;
   }
   return 0;
 }
@@ -150,9 +174,7 @@ static int read_names(CsvColumns *columns, const CsvReader *reader) {
   return complete ? 0 : data_fail_memory(reader->context, data_file_name(reader->file), 64);
 }
 
-/* An input takes any shape that has as many values as the field has columns. */
-static int check_widths(const CsvColumns *columns, const CsvReader *reader,
-                        const DataTable *table) {
+int csv_columns_check(const CsvColumns *columns, const CsvReader *reader, const DataTable *table) {
   const DataField *first = &table->fields[0];
   if (first->input && first->is_name && columns->fields[0].count != 1)
     return data_fail_call(reader->context,
@@ -176,16 +198,18 @@ static int check_widths(const CsvColumns *columns, const CsvReader *reader,
   return 0;
 }
 
-int csv_columns_resolve(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
-                        bool has_header) {
+int csv_columns_open(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                     bool has_header) {
   *columns = (CsvColumns){.count = reader->count};
   columns->fields = calloc((size_t)table->field_count + 1, sizeof *columns->fields);
   if (!columns->fields) return data_fail_memory(reader->context, data_file_name(reader->file), 64);
-  if (has_header && read_names(columns, reader) < 0) return -1;
+  return has_header ? read_names(columns, reader) : 0;
+}
+
+int csv_columns_choose(CsvColumns *columns, const CsvReader *reader, const DataTable *table) {
   const nnc_value *stated = data_argument(reader->context->call, csv_formals, "columns");
-  int result = stated ? resolve_stated(columns, reader, table, stated)
-                      : resolve_default(columns, reader, table);
-  return result < 0 ? -1 : check_widths(columns, reader, table);
+  return stated ? resolve_stated(columns, reader, table, stated)
+                : resolve_default(columns, reader, table);
 }
 
 void csv_columns_free(CsvColumns *columns, const DataTable *table) {

@@ -21,9 +21,18 @@ typedef struct CsvColumns {
 
 extern const char *const csv_formals[];
 
-/* The reader stands on the first record, which is the header when `has_header`. */
-int csv_columns_resolve(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
-                        bool has_header);
+/* The reader stands on the first record, which is the header when `has_header`: its names. */
+int csv_columns_open(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                     bool has_header);
+/* The fields' columns, as the call says, or by their position. */
+int csv_columns_choose(CsvColumns *columns, const CsvReader *reader, const DataTable *table);
+/* An input takes any shape that has as many values as the field has columns. */
+int csv_columns_check(const CsvColumns *columns, const CsvReader *reader, const DataTable *table);
+/* Room for `count` columns, none yet. */
+int csv_field_allocate(const CsvReader *reader, CsvField *field, int64_t count);
+/* The number of the column of that name, of which there is one; -1 with a message. */
+int csv_column_find(const CsvReader *reader, const CsvColumns *columns, const char *name,
+                    int64_t *found);
 void csv_columns_free(CsvColumns *columns, const DataTable *table);
 /* " (total_rooms)" for messages, or "" without a header. */
 void csv_column_text(char *text, size_t size, const CsvColumns *columns, int64_t column);

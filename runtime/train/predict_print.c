@@ -297,7 +297,7 @@ static const nnc_fitted_value *find_places(const nnc_fitted *fitted, const char 
   found = NULL;
   for (int i = 0; i < fitted->count; i++) {
     const nnc_fitted_value *value = &fitted->values[i];
-    if (!value->strings || value->count != count) continue;
+    if (!value->strings || nnc_fitted_is_columns(value) || value->count != count) continue;
     if (found) return NULL;
     found = value;
   }

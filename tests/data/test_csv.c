@@ -7,6 +7,8 @@
 #define TABLE(fields, ...) SET("train", PIPELINE(fields, SOURCE(csv, FILE_ARG, __VA_ARGS__)))
 #define NO_HEADER ARG("header", TRUTH(0))
 
+static nnc_fitted fitted;
+
 static void expect_doubles(nnc_data *data, int64_t count, const double *expected) {
   double values[64];
   int64_t rows = nnc_data_examples(data);
@@ -16,11 +18,10 @@ static void expect_doubles(nnc_data *data, int64_t count, const double *expected
     if (values[i] != expected[i])
       fail_msg("value %lld is %.17g, expected %.17g", (long long)i, values[i], expected[i]);
   nnc_data_close(data);
+  nnc_fitted_free(&fitted);
 }
 #define EXPECT(data, ...)                                                                          \
   expect_doubles(data, COUNT(double, __VA_ARGS__), (const double[]){__VA_ARGS__})
-
-static nnc_fitted fitted;
 
 static void test_numbers(void **state) {
   (void)state;
@@ -77,6 +78,7 @@ static void test_many_columns_by_name(void **state) {
   read_well(data, 0, 1, (void *[]){values});
   for (int i = 0; i < COLUMNS; i++) assert_true(values[i] == (float)(i * 7919L % COLUMNS));
   nnc_data_close(data);
+  nnc_fitted_free(&fitted);
   free(text);
   free(names);
   free(items);
@@ -133,6 +135,62 @@ static void test_columns(void **state) {
   expect_failure(&rest, "train", &two,
                  "$/t.csv has 4 columns, of which 3 go to x; but input x is "
                  "f64[1, 2], which takes 2");
+}
+
+/* Another table's columns go by the names of training's, whatever their order. */
+static void test_columns_of_training(void **state) {
+  (void)state;
+  nnc_model model =
+      MODEL(1, TABLE(FIELDS("x", "y"), ARG("header", TRUTH(1))),
+            SET("test", PIPELINE(FIELDS("x", "y"), SOURCE(csv, ARG("file", STR("u.csv"))))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 2), INPUT("y", NNC_F64, 1));
+  nnc_entry features = ENTRY(1, INPUT("x", NNC_F64, 1, 2));
+  nnc_fitted learnt = {0};
+  write_text("t.csv", "a,b,c\n1,2,3\n");
+  nnc_data_close(open_well(&model, "train", &features, &learnt));
+  const nnc_fitted_value *names = nnc_fitted_find(&learnt, "x.columns");
+  assert_true(names && names->count == 2 && nnc_fitted_is_columns(names));
+  assert_string_equal(names->strings[1], "b");
+  assert_non_null(nnc_fitted_find(&learnt, "y.columns")); /* though nothing reads it */
+  write_text("u.csv", "c,b,a\n6,5,4\n");
+  double x[2], y;
+  nnc_data *data = open_well(&model, "test", &entry, &learnt);
+  read_well(data, 0, 1, (void *[]){x, &y});
+  assert_true(x[0] == 4 && x[1] == 5 && y == 6);
+  nnc_data_close(data);
+  data = open_well(&model, "test", &features, &learnt);
+  read_well(data, 0, 1, (void *[]){x});
+  assert_true(x[0] == 4 && x[1] == 5);
+  nnc_data_close(data);
+  static const char *const wrong[][2] = {
+      {"a,b\n4,5\n", "/u.csv has no column \"c\", which training has for y"},
+      {"a,bb,c\n4,5,6\n",
+       "/u.csv has no column \"b\", which training has for x; did you mean \"bb\"?"},
+      {"p,q,c\n4,5,6\n", "/u.csv has no columns \"a\", \"b\", which training has for x"},
+      {"a,b,c,id\n4,5,6,1\n", "/u.csv has the column \"id\", which no field of training takes; "
+                              "columns = [...] says which are meant"},
+      {"a,b,c,b\n4,5,6,1\n", "/u.csv has two columns \"b\", number 1 and 3"},
+      {"4,5,6\n7,8,9\n", "/u.csv:1:1: a header is expected, but this line has numbers; "
+                         "say header = false, or header = true if it is a header"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char message[NNC_MESSAGE] = "";
+    write_text("u.csv", wrong[i][0]);
+    assert_null(nnc_data_open(&model, "test", &entry, directory(), &learnt, message));
+    if (!strstr(message, wrong[i][1])) fail_msg("'%s' has no '%s'", message, wrong[i][1]);
+  }
+  nnc_fitted_free(&learnt);
+  /* Names that stand twice, or are not known, as of an older checkpoint: by position. */
+  write_text("u.csv", "c,b,a\n6,5,4\n");
+  for (int old = 0; old < 2; old++) {
+    write_text("t.csv", old ? "a,b,c\n1,2,3\n" : "a,a,c\n1,2,3\n");
+    nnc_data_close(open_well(&model, "train", &entry, &learnt));
+    if (old) nnc_fitted_free(&learnt);
+    data = open_well(&model, "test", &entry, &learnt);
+    read_well(data, 0, 1, (void *[]){x, &y});
+    assert_true(x[0] == 6 && x[1] == 5 && y == 4);
+    nnc_data_close(data);
+    nnc_fitted_free(&learnt);
+  }
 }
 
 static void test_types(void **state) {
@@ -226,6 +284,7 @@ static void test_large_files(void **state) {
     assert_true(x == i % 1000 && y == i % 7);
   }
   nnc_data_close(data);
+  nnc_fitted_free(&fitted);
 }
 
 static void test_categories(void **state) {
@@ -323,6 +382,7 @@ int main(void) {
       cmocka_unit_test(test_columns_of_one_name),
       cmocka_unit_test(test_quotes_and_line_ends),
       cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_columns_of_training),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_broken_records),
       cmocka_unit_test(test_large_files),

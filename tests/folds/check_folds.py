@@ -9,7 +9,7 @@ def fitted(path):
     with open(path, "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
     values = json.loads(header["__metadata__"]["fitted"])
-    return {value["name"]: value.get("numbers", value.get("strings")) for value in values}
+    return {value["name"]: value.get("numbers", value.get("strings")) for value in values if not value["name"].endswith(".columns")}
 
 
 validated = []

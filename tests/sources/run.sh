@@ -213,7 +213,7 @@ train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }
 END
 check "16,001 columns in 2 GB" bash -c 'ulimit -v 2000000; exec timeout 60 "$0" wide.net --emit=c -o wide.c' "$build/bin/nnc"
 # Arrays from files of every kind; sounds; boxes; masks; shards, and a file that is larger than what may be held of it.
-for part in arrays stages joined patterns sounds shards boxes masks; do
+for part in arrays stages joined patterns columns sounds shards boxes masks; do
   mkdir $part && said=$(python3 "$here/$part.py" "$build" $part); status=$?
   [ $status = 0 ] || echo "$said"
   passed=$((passed + $(tail -n 1 <<<"$said" | cut -d' ' -f1))) failed=$((failed + (status != 0)))
