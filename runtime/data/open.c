@@ -283,8 +283,7 @@ static int load_line(Opening *opening, nnc_data *data, int first, const char *co
   for (int t = 0; t < line.count; t++) {
     const DataTable *table = &line.tables[t];
     int count = files_wanted(data, table);
-    bool takes_many = *files && count > 0 && table->source->takes_many_files;
-    context->file_count = takes_many ? opening->file_count : count;
+    context->file_count = opening->takes_all && count > 0 ? opening->file_count : count;
     context->files = count > 0 ? *files : NULL;
     if (load_table(opening, &line.tables[t], pipelines[t]) < 0) return -1;
     if (*files) *files += context->file_count;
@@ -495,8 +494,8 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
       files->count == 0 && data_set_called(model, "predict") && !needs_files(&opening);
   if (reads_named) opening.context.files = NULL;
   opening.takes_files = !reads_named;
-  bool may_be_more = needs_files(&opening) || takes_many(&opening);
-  if (!reads_named && files->count != count && !(files->count > count && may_be_more)) {
+  opening.takes_all = !reads_named && (needs_files(&opening) || takes_many(&opening));
+  if (!reads_named && files->count != count && !(files->count > count && opening.takes_all)) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
               count == 1 ? "" : "s", wanted, files->count);
     return NULL;

@@ -18,6 +18,7 @@ typedef struct Opening {
   bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
   int file_count;                 /* given on the command line */
+  bool takes_all;                 /* one source takes all of these, each file an example */
 } Opening;
 
 /* NULL when there is none of this name. */

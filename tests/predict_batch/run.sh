@@ -230,6 +230,33 @@ for i, line in enumerate(lines):
 PYTHON
 check_status "one could not be read" 0 '1 of 19 examples could not be read' cat messages
 
+# Two fields of pictures: a file, or a folder of files, for each of them, whatever flags stand around.
+cat > both.net <<'PROGRAM'
+const batch = 2
+data train { a = image_folder("first"), b = image_folder("second") }
+input a : u8[batch, 1, 8, 8]
+input b : u8[batch, 1, 8, 8]
+param s = 1.0
+loss = s * mean(f32(a))
+train { minimize = loss, optimizer = sgd(lr = 0.0), steps = 1 }
+predict { d = s * mean(f32(a) - f32(b), axis = [1, 2, 3]) }
+PROGRAM
+mkdir -p first second && cp set/black/0.png first/x.png && cp set/grey/1.png first/y.png && cp set/white/2.png second/x.png && cp set/black/3.png second/y.png
+check "both compile" "$nnc" both.net -o both
+check "both train" ./both --quiet
+for order in "first second" "first/x.png second/x.png" "first/x.png second/x.png --batch 2" "--seed 3 first second --quiet"; do
+  ./both predict --quiet $order > pairs 2>&1
+  check "pairs of $order" python3 - "$order" <<'PYTHON'
+import json, re, sys
+rows = [json.loads(line)["d"] for line in open("pairs")]
+level = lambda name: {"first/x": 30, "first/y": 128, "second/x": 225, "second/y": 30}[name]
+wanted = [level("first/x") - level("second/x")] + ([level("first/y") - level("second/y")] if "x.png" not in sys.argv[1] else [])
+assert len(rows) == len(wanted) and all(abs(row - want) < 3 for row, want in zip(rows, wanted)), (rows, wanted)
+PYTHON
+done
+check_status "a picture for each field" 1 'predict needs 2 files: a .image_folder., b .image_folder.; 3 given' ./both predict first/x.png second/x.png first/y.png
+check_status "as many in both folders" 1 'a has 1 examples, but b has 2' ./both predict first/x.png second
+
 # A result of the label: the class of a file is its folder's name.
 sed -e '/^data predict/d' -e 's/^predict .*/predict { guess = argmax(z), class = i32(shade), right = argmax(z) == i32(shade) }/' shades.net > right.net
 check "right compiles" "$nnc" right.net -o right
