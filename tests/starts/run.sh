@@ -352,6 +352,15 @@ build_it once --cflags=-O0
 check "a checkpoint of it" ./once -q --out once.run
 same "the same of a checkpoint" "note: twice.net:5: 'h' is bound more than once, so its layers are linear.0; in once.run/checkpoint.safetensors it is the path h
 $theirs" "$nnc" diff-parameters once.run/checkpoint.safetensors twice.net
+# ---- without inputs and data one evaluation, without dropout ----
+cat >alone.net <<'END'
+param w : [4] = ones
+loss = mean((dropout(w, 0.5) - 3) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 20 }
+END
+build_it alone --cflags=-O0
+check "it begins" ./alone -q --steps 0
+check_status "it is evaluated" 0 '^\{"step":0,"loss":4\}$' ./alone eval
 check_status "how many" 0 '^10 parameters: ' "$nnc" check --parameters old.net
 check_status "not without check" 2 '--parameters is for nnc check' "$nnc" --parameters old.net
 summary
