@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "os/message.h"
-#include "train/checkpoint.h"
 
 enum { MOST_NAMES = 20, NAMES_TEXT = 1024 };
 
@@ -145,6 +144,12 @@ static bool tell_given(const Telling *telling) {
   return true;
 }
 
+static bool has_variable(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->variable_count; i++)
+    if (strcmp(model->variables[i].tensor.name, name) == 0) return true;
+  return false;
+}
+
 /* The averages that begin with their parameters, and those that the program does not have. */
 static void tell_averages(const Telling *telling) {
   const nnc_model *model = telling->model;
@@ -156,8 +161,7 @@ static void tell_averages(const Telling *telling) {
     char average[NNC_MESSAGE];
     begun += stored && strcmp(stored->name, name) != 0;
     snprintf(average, sizeof average, "%s:average", name);
-    unused +=
-        stored && nnc_safetensors_find(file, average) && !nnc_checkpoint_knows(model, average);
+    unused += stored && nnc_safetensors_find(file, average) && !has_variable(model, average);
   }
   if (begun > 0)
     nnc_note("%s has no average of %d parameter%s: %s", file->path, begun, begun == 1 ? "" : "s",
