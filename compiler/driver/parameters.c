@@ -120,12 +120,22 @@ static bool same_layer(const Parameter *a, const Parameter *b) {
   return length == layer_length(b->path) && strncmp(a->path, b->path, length) == 0;
 }
 
+/* What --init takes for it: that of its path, or for an average that is not there, "w:average", the parameter "w". */
+static const Parameter *find_start(Arena *arena, const Parameters *old, const char *path) {
+  static const char end[] = ":average";
+  size_t length = strlen(path), tail = sizeof end - 1;
+  const Parameter *found = find(old, path);
+  if (found || length <= tail || strcmp(path + length - tail, end) != 0) return found;
+  return find(old, arena_printf(arena, "%.*s", (int)(length - tail), path));
+}
+
 /* Whether --init loads it: it fits, and so does all else of its layer. */
-static bool is_loaded(const Parameters *old, const Parameters *new, const Parameter *parameter) {
+static bool is_loaded(Arena *arena, const Parameters *old, const Parameters *new,
+                      const Parameter *parameter) {
   for (int i = 0; i < new->items.count; i++) {
     const Parameter *other = &new->items.items[i];
     if (!is_weight(other) || !same_layer(parameter, other)) continue;
-    const Parameter *found = find(old, other->path);
+    const Parameter *found = find_start(arena, old, other->path);
     if (!found || !is_taken(found, other)) return false;
   }
   return true;
@@ -158,7 +168,7 @@ typedef struct Difference {
   Text *text;
   const Parameters *old, *new;
   int width;
-  int alike, lost, added, unfit, converted, loaded, weights;
+  int alike, lost, added, unfit, converted, loaded, begun, weights;
   const Parameter *unset; /* frozen, and --init would leave it as it begins; NULL: none */
   int of_optimizer;       /* lines about it: they are counted, not written */
 } Difference;
@@ -183,12 +193,13 @@ static void put_lost(Difference *difference, const Parameter *parameter) {
 
 static void put_new(Difference *difference, const Parameter *parameter) {
   const Parameter *found = find(difference->old, parameter->path);
-  bool is_loaded_now =
-      is_weight(parameter) && is_loaded(difference->old, difference->new, parameter);
+  bool is_loaded_now = is_weight(parameter) &&
+                       is_loaded(difference->arena, difference->old, difference->new, parameter);
   const char *rest =
       is_loaded_now || !found || !is_weight(parameter) ? "" : "; its layer begins anew";
   difference->weights += is_weight(parameter);
-  difference->loaded += is_loaded_now;
+  difference->loaded += is_loaded_now && found;
+  difference->begun += is_loaded_now && !found;
   if (is_weight(parameter) && parameter->frozen && !parameter->has_file && !is_loaded_now &&
       !difference->unset)
     difference->unset = parameter;
@@ -223,8 +234,12 @@ static void put_summary(const Difference *difference) {
     text_printf(text, "--init: refuses it: %s is frozen, and it does not set it\n",
                 difference->unset->path);
   else
-    text_printf(text, "--init: loads %d of %d parameters and states\n", difference->loaded,
-                difference->weights);
+    text_printf(text, "--init: loads %d of %d parameters and states%s\n", difference->loaded,
+                difference->weights,
+                difference->begun == 0
+                    ? ""
+                    : arena_printf(difference->arena, "; averages that begin with parameters: %d",
+                                   difference->begun));
 }
 
 static int compare(Text *text, Arena *arena, const Parameters *old, const Parameters *new) {

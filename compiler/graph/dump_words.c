@@ -38,6 +38,7 @@ const DumpRunField dump_run_fields[] = {
     {"save_epochs", offsetof(RunConfig, save_epochs), true},
     {"save_minutes", offsetof(RunConfig, save_minutes), true},
     {"class_losses", offsetof(RunConfig, class_losses), true},
+    {"losses", offsetof(RunConfig, losses), true},
 };
 const int dump_run_field_count = sizeof dump_run_fields / sizeof *dump_run_fields;
 

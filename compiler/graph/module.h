@@ -217,6 +217,7 @@ typedef struct RunConfig {
   int64_t save_steps, save_epochs, save_minutes; /* one of them at most; 0: not given */
   /* how many scores of classes there are; where it is one, evaluation gives the results below */
   int64_t class_losses;
+  int64_t losses;  /* that are minimized, where there are several: the first metrics; else 0 */
   DType precision; /* default float */
   /* precision = tf32: contractions and convolutions of f32 may round their operands */
   bool allows_tf32;

@@ -353,6 +353,8 @@ typedef struct nnc_model {
   /* Metrics: `loss` first.  Accumulators of train and eval come in the same order. */
   int metric_count;
   const char *const *metric_names;
+  int64_t
+      losses; /* so many of the first are minimized, each for parameters of its own; 0: one for all */
   void (*finish)(const double *accumulators, double *metrics);
   const unsigned char *metric_is_of_steps; /* training alone has it; NULL: there are none */
 

@@ -2,6 +2,8 @@
 #ifndef NNC_NUMBER_H
 #define NNC_NUMBER_H
 
+#include <math.h>
+
 #include "nnc_model.h"
 
 enum { NNC_DTYPE_COUNT = NNC_BOOL + 1 };
@@ -16,6 +18,9 @@ int nnc_dtype_find_stored(const char *name);  /* -1 when no tensor has it */
 int nnc_dtype_is_float(int dtype);
 
 double nnc_number_get(int dtype, const void *elements, int64_t index);
+
+/* As it is printed: NaN has no sign, which printf would show. */
+static inline double nnc_number_told(double value) { return isnan(value) ? NAN : value; }
 
 int64_t nnc_tensor_elements(const nnc_tensor *tensor);
 int64_t nnc_tensor_bytes(const nnc_tensor *tensor);

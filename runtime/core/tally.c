@@ -118,6 +118,7 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
   for (int i = 0; i < model->ranking_count; i++)
     tally->values[tally->count + i] = tally->rankings ? tally->rankings[i] : NAN;
   model->finish(tally->values, metrics);
+  for (int i = 0; i < model->metric_count; i++) metrics[i] = nnc_number_told(metrics[i]);
 }
 
 char *nnc_tally_format(nnc_tally *tally) {

@@ -26,8 +26,10 @@ typedef struct DataContext {
   const nnc_call *call; /* the one at work */
   int file_count;       /* files that replace those of the source's arguments; 0: none */
   const char *const *files;
-  const nnc_fitted *fitted;            /* what the training set taught, so far */
-  nnc_fitted *learns;                  /* where more may be added; NULL: nothing may be fitted */
+  const struct nnc_data_part
+      *part;                /* what standard input is of another (open.h); NULL: it is whole */
+  const nnc_fitted *fitted; /* what the training set taught, so far */
+  nnc_fitted *learns;       /* where more may be added; NULL: nothing may be fitted */
   const struct DataDiskClass *disk;    /* rows stay on disk; NULL: they are loaded */
   const struct DataMatching *matching; /* of names of files; NULL: the source's are no patterns */
   bool is_prediction;                  /* columns of fields that are not needed may be missing */

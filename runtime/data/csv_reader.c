@@ -15,6 +15,7 @@
 
 #include "data/call.h"
 #include "data/file.h"
+#include "data/open.h"
 #include "os/assert.h"
 #include "os/buffer.h"
 
@@ -66,6 +67,8 @@ enum { BYTE_ORDER_MARK = 3 }; /* its bytes, which some programs put at the front
 
 int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file, char separator) {
   *reader = (CsvReader){.context = context, .file = file, .separator = separator, .line = 1};
+  const nnc_data_part *part = data_file_part(file);
+  if (part && part->head_lines == 0) reader->line = part->line;
   reader->capacity = FIRST_BUFFER;
   reader->buffer = malloc(FIRST_BUFFER);
   if (!reader->buffer) return data_fail_memory(context, data_file_name(file), FIRST_BUFFER);
@@ -197,6 +200,9 @@ int csv_reader_next(CsvReader *reader) {
     NNC_ASSERT(cursor.at > reader->start && cursor.at <= reader->end && reader->count > 0);
     reader->start = cursor.at;
     reader->line = cursor.line;
+    const nnc_data_part *part = data_file_part(reader->file);
+    if (part && part->head_lines > 0 && cursor.line == part->head_lines + 1)
+      reader->line = part->line;
     bool is_empty =
         reader->count == 1 && !reader->cells[0].is_quoted && reader->cells[0].length == 0;
     if (is_empty) continue;

@@ -27,7 +27,8 @@ struct DataFile {
   const DataMemberClass *member; /* its bytes, */
   void *state;                   /* of this */
   int descriptor;                /* of the stream */
-  int64_t base;                  /* its place when it was opened */
+  const struct nnc_data_part *part;
+  int64_t base; /* its place when it was opened */
   char *name;
   int64_t size;     /* of the file itself; -1 for a pipe */
   int64_t consumed; /* uncompressed bytes read so far */
@@ -108,6 +109,7 @@ DataFile *data_file_open(const DataContext *context, const char *name) {
                             : open_either(context->files ? NULL : context->directory, name,
                                           context->files != NULL, &file->name, &kind);
   if (is_input) file->name = strdup("standard input");
+  if (is_input) file->part = context->part;
   if (descriptor < 0 && errno == 0 && kind) {
     char reason[64];
     snprintf(reason, sizeof reason, "it is %s", kind);
@@ -152,6 +154,7 @@ DataFile *data_file_of_member(const DataContext *context, const DataMemberClass 
 }
 
 const char *data_file_name(const DataFile *file) { return file->name; }
+const struct nnc_data_part *data_file_part(const DataFile *file) { return file->part; }
 
 static bool is_plain(const DataFile *file) { return !file->stream || gzdirect(file->stream); }
 

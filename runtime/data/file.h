@@ -27,6 +27,8 @@ typedef struct DataMemberClass {
 DataFile *data_file_of_member(const DataContext *context, const DataMemberClass *class, void *state,
                               char *name, int64_t size);
 const char *data_file_name(const DataFile *file); /* lives until data_file_close */
+const struct nnc_data_part *
+data_file_part(const DataFile *file); /* as of its context; NULL: it is whole */
 /* The descriptor of a file that can be read at any place, and where its bytes begin there; it is the
  * DataFile's. -1 with a message for what is compressed, and for pipes. */
 int data_file_place(const DataContext *context, DataFile *file, int64_t *start);

@@ -33,11 +33,17 @@ const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitt
 nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entry *entry,
                         const char *directory, nnc_fitted *fitted, char message[NNC_MESSAGE]);
 
+/* Where a part of standard input was in it: the first lines as they are, then those from `line` on. */
+typedef struct nnc_data_part {
+  int64_t head_lines, line;
+} nnc_data_part;
+
 /* Files given on the command line, and where the others are. */
 typedef struct nnc_data_files {
   const char *directory;
   int count;
   const char *const *names;
+  const nnc_data_part *part; /* of standard input, which is a part of another; NULL: it is whole */
 } nnc_data_files;
 
 /* Opens files given on the command line for the inputs of `entry` (model->predict), read as `data

@@ -97,11 +97,12 @@ bool nnc_session_keep_data(nnc_session *session, const nnc_data *data) {
   return keeps;
 }
 
-nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry, char *told) {
+nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry,
+                                 const nnc_data_part *part, char *told) {
   const nnc_options *options = session->options;
   char message[NNC_MESSAGE];
   nnc_data_files files = {nnc_data_folder(options), options->argument_count,
-                          (const char *const *)options->arguments};
+                          (const char *const *)options->arguments, part};
   nnc_data *data = nnc_data_open_predict(session->model, entry, &files, &session->fitted, message);
   return check("predict", data, entry, message, told);
 }

@@ -13,8 +13,9 @@ static inline const char *nnc_data_folder(const nnc_options *options) {
 /* A data set, or the files of the command line, for an entry: opened, and index inputs checked
  * against their limits.  NULL after a message. */
 nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry);
-/* With `told` the message goes there, in NNC_MESSAGE bytes. */
-nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry, char *told);
+/* `part`: what standard input is, NULL for all of it. With `told` the message goes there, in NNC_MESSAGE bytes. */
+nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry,
+                                 const nnc_data_part *part, char *told);
 
 /* Lets the device keep the rows of training's inputs (NULL: it has none), or those of `data`, unless
  * --resident=no; false: it does not. */

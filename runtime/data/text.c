@@ -136,8 +136,10 @@ static const nnc_fitted_value *find_vocabulary(const DataContext *context, const
   }
   if (value && value->strings) return value;
   data_fail_call(context,
-                 "the vocabulary of %s comes from the training set or a checkpoint, and data "
-                 "train has no text of that name",
+                 "the vocabulary of %s comes from data train, when a run begins, or from a "
+                 "checkpoint: the weights here have none, or data train has no text of that name. "
+                 "'--init FILE --epochs 0 --out RUN' makes a checkpoint of weights and vocabulary, "
+                 "which 'eval --out RUN' takes",
                  table->fields[0].name);
   return NULL;
 }

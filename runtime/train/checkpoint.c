@@ -224,6 +224,7 @@ static int count_differences(const nnc_session *session, const nnc_init_files *f
     const nnc_tensor *tensor = &model->variables[i].tensor;
     if (!is_wanted(&model->variables[i], kinds)) continue;
     const nnc_stored *stored = nnc_init_files_find(files, tensor->name, &from);
+    if (strict) stored = nnc_safetensors_find(file, tensor->name);
     if (nnc_checkpoint_misfit(text, tensor, stored, nnc_init_files_call(files, from), strict))
       difference(&count, path, tensor->name, text);
   }
@@ -512,7 +513,7 @@ static bool load_files(nnc_session *session, const nnc_init_files *files, nnc_po
   if (!read_kinds(session, files, NNC_WEIGHTS)) return false;
   for (int i = 0; i < files->count; i++) /* values of a later one replace those of the same name */
     if (!nnc_checkpoint_fitted(session, files->files[i])) return false;
-  return files->count == 1 || nnc_init_files_tell(files, session->model, NULL);
+  return nnc_init_files_tell(files, session->model, NULL);
 }
 
 bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {

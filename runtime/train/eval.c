@@ -16,12 +16,7 @@
 #include "train/commands.h"
 #include "train/evaluate.h"
 
-static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t step,
-                       const double *metrics) {
-  fputs("{\"data\":", stdout);
-  nnc_json_put_string(stdout, set->name);
-  printf(",\"examples\":%lld,\"step\":%lld", (long long)nnc_data_examples(set->data),
-         (long long)step);
+static void print_metrics(const nnc_model *model, const double *metrics) {
   for (int i = 0; i < model->metric_count; i++) {
     if (!nnc_metric_is_told(model, i, false)) continue;
     fputc(',', stdout);
@@ -29,6 +24,15 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
     fputc(':', stdout);
     nnc_json_put_number(stdout, metrics[i]);
   }
+}
+
+static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t step,
+                       const double *metrics) {
+  fputs("{\"data\":", stdout);
+  nnc_json_put_string(stdout, set->name);
+  printf(",\"examples\":%lld,\"step\":%lld", (long long)nnc_data_examples(set->data),
+         (long long)step);
+  print_metrics(model, metrics);
 }
 
 /* A number by itself, in the row of the set. */
@@ -58,8 +62,9 @@ static void print_lists(const nnc_model *model, const double *metrics) {
   }
 }
 
-static void print_row(const nnc_model *model, const nnc_eval_set *set, const double *metrics) {
-  printf("%-12s %10lld", nnc_printable(set->name), (long long)nnc_data_examples(set->data));
+static void print_row(const nnc_model *model, const char *name, int64_t examples,
+                      const double *metrics) {
+  printf("%-12s %10lld", nnc_printable(name), (long long)examples);
   for (int i = 0; i < model->metric_count; i++)
     if (has_column(model, i)) printf(" %12.6g", metrics[i]);
   print_lists(model, metrics);
@@ -86,7 +91,7 @@ static bool evaluate_set(nnc_evaluator *evaluator, int i, const nnc_position *po
   if (!nnc_evaluator_run(evaluator, i, metrics) && evaluator->has_failed) return false;
   if (!as_json) {
     if (classes && i > 0) print_head(model);
-    print_row(model, set, metrics);
+    print_row(model, set->name, nnc_data_examples(set->data), metrics);
     if (classes) nnc_classes_print(stdout, classes, set->data);
     return true;
   }
@@ -94,6 +99,35 @@ static bool evaluate_set(nnc_evaluator *evaluator, int i, const nnc_position *po
   if (classes) nnc_classes_put_json(stdout, classes, set->data);
   puts("}");
   return true;
+}
+
+/* Without inputs and data: the metrics of one evaluation. */
+static bool evaluate_once(nnc_evaluator *evaluator, const nnc_position *position, bool as_json) {
+  nnc_session *session = evaluator->session;
+  const nnc_model *model = session->model;
+  double *metrics = calloc((size_t)model->metric_count + 1, sizeof *metrics);
+  if (!metrics) {
+    nnc_error("cannot allocate %d metrics", model->metric_count);
+    return false;
+  }
+  set_scalars(session, position);
+  nnc_tally_reset(&evaluator->tally);
+  nnc_streams_start(session);
+  nnc_session_run(session, &model->eval, 0, 0);
+  nnc_tally_add(&evaluator->tally, &model->eval, session->device);
+  nnc_tally_metrics(&evaluator->tally, model, &model->eval, metrics);
+  if (as_json) {
+    printf("{\"step\":%lld", (long long)position->step);
+    print_metrics(model, metrics);
+    puts("}");
+  } else {
+    print_head(model);
+    print_row(model, "none", 1, metrics);
+  }
+  free(metrics);
+  if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+  nnc_error_system("write", "the metrics");
+  return false;
 }
 
 static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position, bool as_json) {
@@ -127,9 +161,12 @@ static bool evaluate_with(nnc_session *session, nnc_classes *classes) {
     return false;
   evaluator.looker = classes;
   evaluator.look = classes ? nnc_classes_look : NULL;
-  bool good = evaluator.count > 0;
-  if (good) good = evaluate_all(&evaluator, &position, options->json || !isatty(STDOUT_FILENO));
-  else nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
+  bool good = evaluator.count > 0, as_json = options->json || !isatty(STDOUT_FILENO);
+  const nnc_model *model = session->model;
+  if (good) good = evaluate_all(&evaluator, &position, as_json);
+  else if (model->eval.input_count == 0 && model->ranking_count == 0 && !classes)
+    good = evaluate_once(&evaluator, &position, as_json);
+  else nnc_error("%s has no data set but train; 'eval train' evaluates that", model->file);
   nnc_evaluator_close(&evaluator);
   return good;
 }

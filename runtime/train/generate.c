@@ -70,8 +70,8 @@ static bool run(Writer *writer, int64_t filler) {
     double logit = nnc_number_get(result->dtype, writer->logits, i);
     writer->choices[i] = (Choice){.logit = logit, .class = i};
     if (!isnan(logit) && logit != INFINITY) continue;
-    nnc_error("the logit of token %lld is %g after %lld tokens", (long long)i, logit,
-              (long long)writer->count);
+    nnc_error("the logit of token %lld is %g after %lld tokens", (long long)i,
+              nnc_number_told(logit), (long long)writer->count);
     return false;
   }
   return true;

@@ -88,7 +88,7 @@ static bool open_data(Predictor *predictor) {
     return false;
   }
   if (options->argument_count > 0 || has_predict_set(model))
-    predictor->data = nnc_session_open_files(session, predictor->one.entry, NULL);
+    predictor->data = nnc_session_open_files(session, predictor->one.entry, NULL, NULL);
   else if (set) predictor->data = nnc_session_open_data(session, set, predictor->one.entry);
   else nnc_error("%s names no data; give the files of the inputs", model->file);
   return predictor->data != NULL;
@@ -294,7 +294,8 @@ static bool predict_all(Predictor *predictor) {
 /* What is wrong with a row is its answer, and the next one is read. */
 static bool predict_rows(Predictor *predictor, int64_t count) {
   char message[NNC_MESSAGE];
-  predictor->data = nnc_session_open_files(predictor->session, predictor->one.entry, message);
+  predictor->data = nnc_session_open_files(predictor->session, predictor->one.entry,
+                                           &predictor->stream.part, message);
   if (predictor->data) {
     bool good = has_names(predictor) && predict_all(predictor);
     nnc_data_close(predictor->data);

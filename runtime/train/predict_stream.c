@@ -63,7 +63,8 @@ static bool has_head(const nnc_call *table) {
 /* --- Records -------------------------------------------------------------------------------- */
 
 bool nnc_predict_stream_open(nnc_predict_stream *stream) {
-  *stream = (nnc_predict_stream){.source = dup(STDIN_FILENO), .needs_head = has_head(find_table())};
+  *stream = (nnc_predict_stream){
+      .source = dup(STDIN_FILENO), .line = 1, .needs_head = has_head(find_table())};
   if (stream->source >= 0) return true;
   nnc_error_system("read", "standard input");
   return false;
@@ -90,7 +91,15 @@ static bool is_blank(const nnc_predict_stream *stream, size_t at, size_t bytes) 
   return true;
 }
 
+/* Lines that end there. */
+static int64_t count_lines(const nnc_predict_stream *stream, size_t at, size_t bytes) {
+  int64_t lines = 0;
+  for (size_t i = at; i < at + bytes; i++) lines += stream->bytes[i] == '\n';
+  return lines;
+}
+
 static void drop(nnc_predict_stream *stream, size_t at, size_t bytes) {
+  stream->line += count_lines(stream, at, bytes);
   memmove(stream->bytes + at, stream->bytes + at + bytes, stream->length - at - bytes);
   stream->length -= bytes;
 }
@@ -125,9 +134,11 @@ static bool is_compressed(const nnc_predict_stream *stream) {
 
 /* --- Pieces --------------------------------------------------------------------------------- */
 
-static bool become_input(const nnc_predict_stream *stream, size_t at, size_t bytes) {
+static bool become_input(nnc_predict_stream *stream, size_t at, size_t bytes) {
   int file = nnc_memory_file();
   bool good = file >= 0;
+  stream->part.head_lines = count_lines(stream, 0, stream->head);
+  stream->part.line = stream->line + count_lines(stream, stream->head, at - stream->head);
   for (int part = 0; part < 2 && good; part++) {
     const char *from = stream->bytes + (part ? at : 0);
     size_t left = part ? bytes : stream->head;
@@ -150,6 +161,7 @@ static bool take_head(nnc_predict_stream *stream) {
     if (bytes > 0 && is_blank(stream, 0, bytes)) drop(stream, 0, bytes);
     else if (bytes > 0 || stream->has_ended) {
       stream->head = bytes;
+      stream->line += count_lines(stream, 0, bytes);
       stream->needs_head = false;
     } else if (!read_more(stream)) return false;
   }
@@ -161,12 +173,10 @@ static int64_t count_records(nnc_predict_stream *stream, int64_t most, size_t *b
   int64_t count = 0;
   size_t at = stream->head;
   for (size_t own; count < most && at < stream->length && (own = record_bytes(stream, at)) > 0;) {
-    if (is_blank(stream, at, own)) {
-      drop(stream, at, own);
-      continue;
-    }
-    at += own;
-    count++;
+    bool is_row = !is_blank(stream, at, own);
+    if (count == 0 && !is_row) drop(stream, at, own);
+    else at += own;
+    count += is_row;
   }
   *bytes = at - stream->head;
   return count;
@@ -205,6 +215,9 @@ int64_t nnc_predict_stream_next(nnc_predict_stream *stream, int64_t most) {
 
 bool nnc_predict_stream_take(nnc_predict_stream *stream, int64_t row) {
   size_t at = stream->head;
-  for (; row > 0; row--) at += record_bytes(stream, at);
+  for (size_t bytes; row > 0 || is_blank(stream, at, record_bytes(stream, at)); at += bytes) {
+    bytes = record_bytes(stream, at);
+    row -= !is_blank(stream, at, bytes);
+  }
   return become_input(stream, at, record_bytes(stream, at));
 }

@@ -7,14 +7,17 @@
 #include <stdint.h>
 
 #include "core/options.h"
+#include "data/open.h"
 
 typedef struct nnc_predict_stream {
   int source;  /* standard input, before it was replaced */
   char *bytes; /* what was read: the head, then records that are not handed out */
   size_t length, room;
-  size_t head;     /* bytes of the head, which every piece begins with */
-  size_t handed;   /* bytes of the records that the last piece has */
-  bool needs_head; /* it has not come */
+  size_t head;        /* bytes of the head, which every piece begins with */
+  size_t handed;      /* bytes of the records that the last piece has */
+  int64_t line;       /* of the input, from 1, that begins after the head */
+  nnc_data_part part; /* what of the input the file of the piece has */
+  bool needs_head;    /* it has not come */
   bool has_ended;
 } nnc_predict_stream;
 

@@ -165,11 +165,13 @@ void nnc_trainer_recover_kept(Trainer *trainer) {
 
 /* ---- what the run says --------------------------------------------------------------------- */
 
-/* Where the program does not keep the best: which it was, unless that is what is saved. */
+/* Where the program does not keep the best: which it was, unless that is what is saved. Of several losses the first says
+ * nothing of the others'. */
 static void say_least(const Trainer *trainer) {
   const nnc_moment *least = &trainer->least;
   const char *set = trainer->evaluator.count > 0 ? trainer->evaluator.sets[0].name : "train";
-  if (trainer->reports < 2 || least->step == trainer->position.step) return;
+  if (trainer->reports < 2 || trainer->model->losses > 1) return;
+  if (least->step == 0 || least->step == trainer->position.step) return;
   const char *metric = trainer->model->metric_names[0];
   nnc_note("best %s.%s %.6g in epoch %lld, step %lld, is not kept; 'save = best(%s.%s)' in the "
            "program keeps it",

@@ -202,7 +202,7 @@ static void tell_scalars(const Trainer *trainer) {
   for (int i = 0; i < trainer->model->scalar_count; i++)
     if (!isfinite(trainer->session->scalars[i]))
       nnc_note("  the schedules give %s = %g", trainer->model->scalar_names[i],
-               trainer->session->scalars[i]);
+               nnc_number_told(trainer->session->scalars[i]));
 }
 
 /* The loss, or else the variables that have become so: the origin of that. */

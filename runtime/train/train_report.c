@@ -205,7 +205,9 @@ void nnc_trainer_watch(Trainer *trainer) {
 static void note_least(Trainer *trainer) {
   if (trainer->model->metric_count == 0 || trainer->position.step == 0) return;
   double loss = trainer->evaluator.count > 0 ? set_metrics(trainer, 0)[0] : trainer->metrics[0];
-  if (trainer->reports++ == 0 || loss < trainer->least.value)
+  trainer->reports++;
+  if (isnan(loss)) return; /* it is never the best */
+  if (trainer->least.step == 0 || loss < trainer->least.value)
     trainer->least = (nnc_moment){loss, trainer->position.step, current_epoch(trainer)};
 }
 
@@ -306,7 +308,7 @@ static bool parameters_are_finite(Trainer *trainer) {
     double value;
     if (tensor_is_finite(trainer->session->device, tensor, &value)) continue;
     nnc_error("step %lld: parameter %s holds %g; not saved", (long long)trainer->position.step,
-              tensor->name, value);
+              tensor->name, nnc_number_told(value));
     if (trainer->failed_step == 0) trainer->failed_step = trainer->position.step;
     return false;
   }

@@ -170,6 +170,7 @@ eval "exec $to>&- $from<&- ${SERVE[1]}>&- ${SERVE[0]}<&-" 2>/dev/null
 wait "$process"
 check "its status" test $? = 1
 check_status "how many" 0 'error: 2 of 32 examples could not be read' cat serve.messages
+check_status "the line of a wrong row" 0 'standard input:11:[0-9]*: ' cat serve.messages
 check "a whole file in a pipe" near <(cat x.csv | predict -) ones 1e-6
 check "in small pieces" near <(perl -e '$| = 1; local $/; open F, "x.csv"; for (split /(?<=[1-9])/, <F>) { print; select undef, undef, undef, 0.0005 }' | predict -) ones 1e-6
 check "without an end of its last line" near <(head -c -1 x.csv | cat | predict -) ones 1e-6
@@ -183,6 +184,10 @@ check "with a head" "$nnc" $quick headed.net -o headed
 { echo '"a, first",b,c,d,e,"f'; echo 'with two lines"'; cat x.csv; } > headed.csv
 sed -i 's/"x.csv"/"headed.csv"/' headed.net; check "with a head" "$nnc" $quick headed.net -o headed
 check "trains" ./headed --quiet
+{ head -n 4 headed.csv; sleep 0.2; printf '\n'; sed -n 5p headed.csv; sleep 0.2; printf '1\n\n\n2\n'; sed -n 6p headed.csv; sleep 0.2; echo 3; } |
+  ./headed predict --quiet - > answers 2> lines
+check "the lines of wrong rows after a head of two lines" test "$(sed -n 's/.*standard input:\([0-9]*\):.*/\1/p' lines | paste -sd' ')" = "7 10 12"
+check "and the rows between them" near <(grep -v error answers) <(./headed predict --quiet headed.csv | head -n 4) 1e-6
 check "its head is no row" near <({ head -n 3 headed.csv; sleep 0.2; tail -n +4 headed.csv; } | ./headed predict --quiet -) <(./headed predict --quiet headed.csv) 1e-6
 
 # Pictures: their names, the classes of the greatest values, and some that are none.

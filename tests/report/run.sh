@@ -172,6 +172,33 @@ sed '/save /d' made.net > plain.net
 check "without the report" "$build/bin/nnc" plain.net --cflags=-O0 -o plain
 check_status "the best report at the end" 0 'best val.loss 0.4136.* in epoch 5, step 30, is not kept; .save = best\(val.loss\). in the program keeps it' ./plain --lr 0.5
 check_status "where the best lies" 0 'best val.loss 0.4136.* in epoch 5, step 30: again/best.safetensors' ./made --lr 0.5 --out again
+
+# NaN is never the best, whatever its sign; of several losses none is recommended.
+printf '10,1\n10,1\n' > some.csv; printf -- '1,0.7\n1,0.7\n' > first_nan.csv; printf -- '-1,0.7\n-1,0.7\n' > nan.csv
+late() { # late NAME DATA LINES
+  cat > "$1.net" <<END
+const batch = 2
+data train { x, y = csv("some.csv", columns = [0, 1], header = false) }
+data val { x, y = csv("$2", columns = [0, 1], header = false) }
+input x : f32[batch]
+input y : f32[batch]
+param w : f32[1] = constant(0.1)
+fit = mean((w - y) ^ 2) + 0 * mean(log(w * x - 0.5))
+${3:-train { minimize = fit, optimizer = sgd(lr = 0.1), epochs = 6 \}}
+END
+  check "$1" "$build/bin/nnc" "$1.net" --cflags=-O0 -o "$1"
+}
+late begins first_nan.csv
+check_status "NaN in the first reports" 0 'best val.loss .* in epoch 5, step 5, is not kept' ./begins
+late always nan.csv
+said=$(./always 2>&1)
+if grep -q 'val loss nan' <<<"$said" && ! grep -qE -- '-nan|is not kept' <<<"$said"; then ok; else fail "NaN in all reports: $said"; fi
+late several some.csv 'param v : f32[1] = zeros
+more = mean((v - w) ^ 2) + w[0]
+train { minimize = more, optimizer = sgd(lr = 0.5), epochs = 6, params "w" { minimize = fit } }'
+said=$(./several 2>&1)
+if grep -q saved <<<"$said" && ! grep -q 'is not kept' <<<"$said"; then ok; else fail "several losses: $said"; fi
+
 check_status "no writer" 2 "made without its report; 'nnc --report-page plain.net'" ./plain report
 check_status "no writer while it trains" 1 'report-live: this program was made without' ./plain --report-live --out plain.out
 

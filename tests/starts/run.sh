@@ -189,6 +189,32 @@ check_status "what neither has" 1 'what the files of --init have does not fit th
 check_status "what neither has, by name" 1 'head.w: missing in the files, the program has f32' ./net eval --init trunk.safetensors --init bias.safetensors
 check_status "too many files" 2 'init: at most 16 files' ./net $(for i in {1..17}; do echo --init weights.safetensors; done)
 check_status "one cannot be read" 1 'cannot open absent.safetensors' ./net --init weights.safetensors --init absent.safetensors
+# Averages: those that a file lacks begin with its parameters, those that the program lacks are told.
+sed 's/optimizer = adam,/optimizer = adam, average = ema(0.5),/' net.net >mean.net
+build_it mean
+said=$(./mean --init weights.safetensors --epochs 0 --out mean0.run 2>&1)
+has "a file without averages" "$said" 'loaded 9 tensors of weights.safetensors$'
+has "what its averages are" "$said" 'weights.safetensors has no average of 6 parameters: they begin with the parameters$'
+same "the averages" "$(values mean0.run/checkpoint.safetensors in.w:average norm.gamma:average head.b:average | sed 's/:average//')" \
+  "$(values weights.safetensors in.w norm.gamma head.b)"
+same "evaluation of raw weights" "$(./mean eval train --json -q --init weights.safetensors)" "$(./net eval train --json -q --init weights.safetensors)"
+check "training from raw weights" ./mean --init weights.safetensors --out mean.run
+check "its export" ./mean export mean.safetensors --out mean.run
+said=$(./net eval train --init mean.safetensors 2>&1)
+has "averages without use" "$said" "not used: the averages of 6 parameters in mean.safetensors; the program has no 'average' for them and takes"
+said=$(./net --init mean.safetensors --epochs 0 --out no.run 2>&1)
+has "averages without use in a run" "$said" "not used: the averages of 6 parameters in mean.safetensors"
+said=$(./mean eval train --init mean.safetensors --init head.safetensors 2>&1)
+has "each layer once" "$said" 'loaded 11 tensors of mean.safetensors: in, norm, seen$'
+has "averages of the last file with the parameter" "$said" 'head.safetensors has no average of 2 parameters: they begin'
+if grep -q 'not used' <<<"$said"; then fail "averages that are used: $said"; else ok; fi
+check "both in one file" ./mean export of_both.safetensors --init mean.safetensors --init head.safetensors
+same "averages of two files" "$(values of_both.safetensors in.w:average head.w:average | sed 's/head.w:average/head.w/')" \
+  "$(values mean.safetensors in.w:average; values head.safetensors head.w)"
+if [ "$(values mean.safetensors in.w:average)" = "$(values mean.safetensors in.w)" ]; then fail "averages that do not differ"; else ok; fi
+check_status "a run does not go on without averages" 1 'in.w:average: missing in the file' ./mean --resume net.run/checkpoint.safetensors --out no.run
+has "diff-parameters of averages" "$("$nnc" diff-parameters weights.safetensors mean.net)" \
+  '^--init: loads 9 of 15 parameters and states; averages that begin with parameters: 6$'
 # Fitted values are those of the last file that has them.
 python3 "$stored" edit $stored_scores bare.safetensors loss.b=
 same "the scores of the first file" "$(./scores eval test -q --json --init $stored_scores --init bare.safetensors)" "$(./scores eval test -q --json)"
@@ -326,6 +352,15 @@ build_it once --cflags=-O0
 check "a checkpoint of it" ./once -q --out once.run
 same "the same of a checkpoint" "note: twice.net:5: 'h' is bound more than once, so its layers are linear.0; in once.run/checkpoint.safetensors it is the path h
 $theirs" "$nnc" diff-parameters once.run/checkpoint.safetensors twice.net
+# ---- without inputs and data one evaluation, without dropout ----
+cat >alone.net <<'END'
+param w : [4] = ones
+loss = mean((dropout(w, 0.5) - 3) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 20 }
+END
+build_it alone --cflags=-O0
+check "it begins" ./alone -q --steps 0
+check_status "it is evaluated" 0 '^\{"step":0,"loss":4\}$' ./alone eval
 check_status "how many" 0 '^10 parameters: ' "$nnc" check --parameters old.net
 check_status "not without check" 2 '--parameters is for nnc check' "$nnc" --parameters old.net
 summary

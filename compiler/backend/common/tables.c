@@ -420,6 +420,8 @@ static void emit_classes(Emitter *emitter) {
     code_line(&emitter->code,
               ".ranking_count = %d, .rankings = rankings, .metric_is_ranked = metric_is_ranked,",
               rankings.count);
+  if (module->run.losses > 0)
+    code_line(&emitter->code, ".losses = %lld,", (long long)module->run.losses);
   if (module->run.class_losses > 0)
     code_line(&emitter->code, ".class_losses = %lld,", (long long)module->run.class_losses);
   if (input) code_line(&emitter->code, ".class_input = %s,", quoted(emitter, input));

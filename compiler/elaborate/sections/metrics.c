@@ -559,6 +559,12 @@ static const Flow *find_flow(const Cutter *c) {
                    counterparts_find(c->e->arena, graph, count, roots, single));
 }
 
+static int64_t count_losses(const Metrics *metrics) {
+  int64_t count = 0;
+  for (int i = 0; i < metrics->count; i++) count += metrics->items[i].is_loss;
+  return count > 1 ? count : 0;
+}
+
 void metrics_build(Elaborator *e, Trace *eval, Trace *eval_one, Trace *train, Trace *accumulate) {
   Cutter c = {.e = e, .traces = {eval, eval_one, train, accumulate}};
   c.trace_count = accumulate ? 4 : 3;
@@ -568,6 +574,7 @@ void metrics_build(Elaborator *e, Trace *eval, Trace *eval_one, Trace *train, Tr
   c.finish = ARENA_ARRAY(e->arena, Node *, eval->region.graph->next_id);
   c.region = region_create(e->arena, entry_name(ENTRY_FINISH), 0);
   c.region.is_host_only = true;
+  e->module->run.losses = count_losses(&eval->train->metrics);
   e->trace = eval;
   e->region = &c.region;
   const Metrics *metrics = &eval->train->metrics;
