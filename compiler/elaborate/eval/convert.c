@@ -89,7 +89,25 @@ bool convert_number(Elaborator *e, Value value, Span at, const char *what, doubl
 
 /* ---- tensors ------------------------------------------------------------------------------ */
 
-/* The dtype of numbers where nothing else tells: whether any element has a fraction, is bool. */
+static bool is_schedule(Value value) {
+  if (value.kind == VALUE_DEF) return value.function->stmt->kind == AST_SCHEDULE;
+  return value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_SCHEDULE;
+}
+
+/* A number that the host knows in each step: an option, a schedule, what is computed of them. */
+static bool is_host_number(Value value) {
+  return value_is_tensor(value) ? value.tensor.is_host : is_schedule(value);
+}
+
+static bool holds_host_number(Value value) {
+  if (!value_is_sequence(value)) return is_host_number(value);
+  for (int64_t i = 0; i < value_sequence_length(value); i++)
+    if (holds_host_number(value_sequence_item(value, i))) return true;
+  return false;
+}
+
+/* The dtype of numbers where nothing else tells: whether any element has a fraction, is bool. A host scalar takes the
+ * type of a tensor beside it. */
 DType convert_own_dtype(Elaborator *e, Value value) {
   if (value.kind == VALUE_BOOL) return DTYPE_BOOL;
   if (value.kind == VALUE_INT) return DTYPE_I32;
@@ -97,8 +115,11 @@ DType convert_own_dtype(Elaborator *e, Value value) {
   DType dtype = DTYPE_I32;
   for (int64_t i = 0; i < value_sequence_length(value); i++) {
     Value item = value_sequence_item(value, i);
-    if (item.kind == VALUE_TENSOR) return item.tensor.node->type.dtype;
-    DType found = convert_own_dtype(e, item);
+    if (item.kind == VALUE_TENSOR && !is_host_number(item)) return item.tensor.node->type.dtype;
+    bool is_host = is_host_number(item);
+    DType found = is_host && e->region->is_host_only ? DTYPE_F64
+                  : is_host                          ? e->default_float
+                                                     : convert_own_dtype(e, item);
     if (found != DTYPE_I32) dtype = found;
   }
   return dtype;
@@ -127,9 +148,14 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
   if (length > 65536)
     return report_failure(e, at, "a list of %lld elements is too long to be a tensor",
                           (long long)length);
+  bool has_host = holds_host_number(value);
+  if (has_host && !dtype_is_float(dtype))
+    dtype = DTYPE_F64; /* as i * up of an integer and an option */
   Node **parts = ARENA_ARRAY(e->arena, Node *, length);
   for (int64_t i = 0; i < length; i++) {
-    Node *item = convert_tensor(e, value_sequence_item(value, i), dtype, at);
+    Value part = value_sequence_item(value, i);
+    Node *item = convert_tensor(e, part, dtype, at);
+    if (item && is_host_number(part)) item = emit_cast(e, item, dtype);
     if (!item) return NULL;
     if (i > 0 && item->type.shape.rank + 1 != parts[0]->type.shape.rank)
       return report_failure(e, at, "the elements of this list have different shapes");
