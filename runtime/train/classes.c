@@ -23,7 +23,8 @@ static bool explain(const nnc_model *model) {
     nnc_error("%s does not say which scores rate the classes of an example: it has no "
               "cross_entropy(scores, label) "
               "with scores [batch, classes] and labels [batch]; '_ = classified(scores, label)' in "
-              "the program says it",
+              "the program says it. Of several labels for an example there is a metric for each: "
+              "metrics = [[f1(p[:, 0], truth[:, 0]), f1(p[:, 1], truth[:, 1])]]",
               model->file);
   else
     nnc_error("%s has %lld losses with scores of classes; '_ = classified(scores, label)' in the "

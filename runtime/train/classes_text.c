@@ -96,7 +96,7 @@ static void print_mistakes(FILE *file, const nnc_classes *classes) {
 
 static void print_scores(FILE *file, const char *name, int width, const nnc_class_scores *scores) {
   put_padded(file, name, width, true);
-  fprintf(file, " %9.4f %9.4f %9.4f %9.4f %9.4f %9lld\n", scores->precision, scores->recall,
+  fprintf(file, " %9.4f %9.4f %9.4f %9.4f %14.4f %9lld\n", scores->precision, scores->recall,
           scores->f1, scores->auc, scores->average, (long long)scores->support);
 }
 
@@ -165,8 +165,8 @@ static void print_class(void *context, int64_t class, const nnc_class_scores *sc
 
 static void print_per_class(FILE *file, const nnc_classes *classes) {
   Table table = {file, classes, name_width(classes, 10)};
-  fprintf(file, "\n%*s %9s %9s %9s %9s %9s %9s\n", -table.width, "class", "precision", "recall",
-          "f1", "auc", "average", "support");
+  fprintf(file, "\n%*s %9s %9s %9s %9s %14s %9s\n", -table.width, "class", "precision", "recall",
+          "f1", "auc", "avg. precision", "support");
   nnc_visit_scores(classes, print_class, &table);
 }
 

@@ -105,8 +105,8 @@ static void put_calibration(FILE *file, const nnc_classes *classes) {
 }
 
 void nnc_report_put_classes(FILE *file, const nnc_classes *classes, const char *set) {
-  static const char *const names[] = {"class", ">precision", ">recall", ">F1",
-                                      ">AUC",  ">average",   ">support"};
+  static const char *const names[] = {"class", ">precision",      ">recall", ">F1",
+                                      ">AUC",  ">avg. precision", ">support"};
   nnc_page_section(file, "Classes");
   fprintf(file, "<p>%.6g %% of %lld examples of <b>", 100 * nnc_classes_accuracy(classes),
           (long long)classes->examples);

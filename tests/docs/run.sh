@@ -87,7 +87,7 @@ for page in docs/*.md models/README.md; do
       net-fragment*) cat tests/docs/harness.net "$file" > "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
       sh-run) run_commands "$name" "$file" ;;
       sh) check_commands "$name" "$file" ;;
-      text|json|c|cuda|lua|elisp|toml|diff-*) ;; # patches: tests/how_to_add
+      text|json|c|cuda|lua|elisp|python|toml|diff-*) ;; # patches: tests/how_to_add
       *) fail "$name: unknown kind of block '$kind'" ;;
     esac
   done
