@@ -11,6 +11,7 @@
 
 #include "core/device.h"
 #include "core/flags.h"
+#include "core/pattern.h"
 #include "os/cpus.h"
 #include "os/message.h"
 #include "os/printable.h"
@@ -20,6 +21,7 @@ enum Kind {
   KIND_COUNT,
   KIND_TEXT,
   KIND_INIT,
+  KIND_ONLY,
   KIND_SEED,
   KIND_RESUME,
   KIND_YES,
@@ -111,8 +113,9 @@ static const Option options_table[] = {
      "write each result to DIR/RESULT.npy, all examples, instead of printing it"},
     {"png", 0, KIND_TEXT, FIELD(png), NNC_PREDICT, 0, "DIR",
      "write results that are pictures to DIR, a file an example, instead of printing them"},
-    {"only", 0, KIND_TEXT, FIELD(only), NNC_EXPORT | NNC_PREDICT, 0, "PATTERN",
-     "write only results or variables of such names: * any text, ? one character"},
+    {"only", 0, KIND_ONLY, FIELD(only), NNC_EXPORT | NNC_PREDICT, 0, "PATTERN",
+     "write only results or variables of such names: * any text, ? one character; given again, "
+     "those, too"},
     {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",
      "so many examples, where they have no inputs (default: 1)"},
     {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE | NNC_SWEEP, 0, "",
@@ -175,6 +178,7 @@ typedef struct Parse {
   int command_count;
   const nnc_command *commands;
   bool is_given[OPTION_COUNT];
+  const char *values[OPTION_COUNT]; /* as they were given */
 } Parse;
 
 static const nnc_command *find_command(const Parse *parse, const char *name) {
@@ -275,6 +279,26 @@ static int add_init(nnc_options *options, const char *value) {
   return NNC_EXIT_OK;
 }
 
+static int add_only(nnc_options *options, const char *value) {
+  if (options->only_count == NNC_MOST_PATTERNS) {
+    nnc_error("--only: at most %d patterns", NNC_MOST_PATTERNS);
+    return NNC_EXIT_USAGE;
+  }
+  options->only[options->only_count++] = value;
+  return NNC_EXIT_OK;
+}
+
+bool nnc_options_mean(const nnc_options *options, const char *name) {
+  for (int i = 0; i < options->only_count; i++)
+    if (nnc_pattern_matches(options->only[i], name)) return true;
+  return options->only_count == 0;
+}
+
+static int fail_twice(const char *flag, const char *first, const char *second) {
+  nnc_error("--%s is given twice, as '%s' and as '%s'; give one", flag, first, second);
+  return NNC_EXIT_USAGE;
+}
+
 static int store(Parse *parse, int index, const char *value) {
   const Option *option = &options_table[index];
   char *field = (char *)parse->options + option->offset;
@@ -285,6 +309,9 @@ static int store(Parse *parse, int index, const char *value) {
     return NNC_EXIT_OK;
   }
   if (option->kind == KIND_INIT) return add_init(parse->options, value);
+  if (option->kind == KIND_ONLY) return add_only(parse->options, value);
+  if (parse->values[index]) return fail_twice(option->name, parse->values[index], value);
+  parse->values[index] = value;
   if (option->kind == KIND_TEXT || option->kind == KIND_RESUME) {
     *(const char **)field = value;
     return NNC_EXIT_OK;
@@ -318,7 +345,10 @@ static int parse_setting(Parse *parse, int option, const char *word) {
     nnc_error("%s wants a value: %s", word, nnc_setting_form(option, form));
     return NNC_EXIT_USAGE;
   }
-  parse->options->setting_texts[option] = value; /* read when the command is known */
+  const char **text = &parse->options->setting_texts[option];
+  char flag[64];
+  if (*text) return fail_twice(nnc_setting_flag(option, flag), *text, value);
+  *text = value; /* read when the command is known */
   return NNC_EXIT_OK;
 }
 

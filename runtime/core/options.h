@@ -10,6 +10,7 @@
 
 enum {
   NNC_MOST_INITS = 16,    /* files of --init */
+  NNC_MOST_PATTERNS = 64, /* of --only */
   NNC_MOST_KEPT = 1000,   /* checkpoints beside the newest */
   NNC_MOST_WRONG = 100000 /* examples that eval lists */
 };
@@ -53,9 +54,11 @@ typedef struct nnc_class_tables {
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *log, *format, *inputs, *trace, *isa, *tensorboard, *to, *prompt, *stop,
-      *only, *npy, *png, *cache, *over; /* NULL: not given */
+      *npy, *png, *cache, *over; /* NULL: not given */
   const char *init[NNC_MOST_INITS];
   int init_count;
+  const char *only[NNC_MOST_PATTERNS]; /* what matches one of them is meant */
+  int only_count;
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, validate_every, warmup, threads, count, schedule, device, resident, group,
       jobs, patience, keep, batch, top, length, top_k; /* -1: not given; yes is 1 */
@@ -75,6 +78,8 @@ struct nnc_options {
   char **arguments;
 };
 
+/* Is the name meant by --only?  Without the flag all are. */
+bool nnc_options_mean(const nnc_options *options, const char *name);
 /* Reads argv; the default command is the first of the table.  An nnc_exit other than
  * NNC_EXIT_OK ends the program after a message.  `arguments` points into argv, which is
  * rearranged after the program's name. */

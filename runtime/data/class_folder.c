@@ -153,7 +153,7 @@ static int add_given(const DataContext *context, const DataTable *table, RowFile
                      int32_t **labels) {
   nnc_dictionary known = {0};
   FileNames none = {0};
-  int result = data_files_add_given(context, files);
+  int result = data_files_add_given(context, files, true);
   if (result < 0 || table->field_count <= LABEL || !table->fields[LABEL].input) return result;
   const char *label = table->fields[LABEL].name;
   const nnc_fitted_value *classes = find_classes(context, label, &none);

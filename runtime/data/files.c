@@ -22,7 +22,7 @@ static int load(const DataContext *context, DataTable *table) {
     return data_fail_call(context, "the input %s has no axis of examples", field->name);
   field->file = strdup("files");
   if (!field->file) return data_fail_memory(context, "files", 8);
-  if (data_files_add_given(context, files) < 0) return -1;
+  if (data_files_add_given(context, files, false) < 0) return -1;
   return data_picture_shape(context, field, files->names.count);
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/convert.h"
 #include "core/number.h"
@@ -275,6 +276,26 @@ static int sample(Opening *opening, nnc_data *data) {
   return 0;
 }
 
+/* A table's share of the files from the command line: those that are left begin at `files`. Where several tables take
+ * many, it is said who got which: a list in another order than the fields' would be taken as it is. */
+static int share_files(Opening *opening, const DataTable *table, int count,
+                       const char *const *files) {
+  DataContext *context = &opening->context;
+  bool takes_many = count > 0 && table->source->takes_many_files;
+  struct stat status;
+  context->file_count = takes_many ? opening->files_each : count;
+  context->files = count > 0 ? files : NULL;
+  if (takes_many && opening->takers > 1 && opening->files_each > 1)
+    nnc_note("%s: %d files, from %s to %s", table->fields[0].name, opening->files_each, files[0],
+             files[opening->files_each - 1]);
+  for (int i = 0; i < count && !takes_many && opening->takers > 0; i++)
+    if (stat(files[i], &status) == 0 && S_ISDIR(status.st_mode))
+      return data_fail_call(context,
+                            "%s is a folder, but %s takes a file; predict takes, in this order: %s",
+                            files[i], table->source->name, opening->wanted);
+  return 0;
+}
+
 /* *files: those of the command line that are left; NULL: there are none. */
 static int load_line(Opening *opening, nnc_data *data, int first, const char *const **files) {
   DataContext *context = &opening->context;
@@ -282,9 +303,10 @@ static int load_line(Opening *opening, nnc_data *data, int first, const char *co
   const nnc_pipeline **pipelines = opening->pipelines + first;
   for (int t = 0; t < line.count; t++) {
     const DataTable *table = &line.tables[t];
-    int count = files_wanted(data, table);
-    context->file_count = opening->takes_all && count > 0 ? opening->file_count : count;
-    context->files = count > 0 ? *files : NULL;
+    context->call = &pipelines[t]->calls[0];
+    context->files = NULL;
+    context->file_count = 0;
+    if (*files && share_files(opening, table, files_wanted(data, table), *files) < 0) return -1;
     if (load_table(opening, &line.tables[t], pipelines[t]) < 0) return -1;
     if (*files) *files += context->file_count;
   }
@@ -411,26 +433,21 @@ static const nnc_data_set *prediction_set(const nnc_model *model) {
   return set ? set : data_set_called(model, "train");
 }
 
-/* Files in the order in which load_all hands them out: by table as first met, then by field. */
-int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char *text,
-                           size_t text_size, char message[NNC_MESSAGE]) {
-  Opening opening = {
-      .context = {.model = model, .set = "predict", .is_prediction = true, .message = message},
-      .set = prediction_set(model),
-      .entry = entry,
-      .takes_files = true,
-      .keeps_all_rows = !data_set_called(model, "predict")};
-  if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
-  nnc_data *data = allocate(&opening);
+/* Files in the order in which load_all hands them out: by table as first met, then by field. *takers: how many tables
+ * take as many as there are. */
+static int list_files(Opening *opening, char *text, size_t text_size, int *takers) {
+  nnc_data *data = allocate(opening);
   int result =
-      data ? data_bind_all(&opening, data) : data_fail_memory(&opening.context, "predict", 64);
+      data ? data_bind_all(opening, data) : data_fail_memory(&opening->context, "predict", 64);
   size_t used = 0;
   int files = 0;
+  *takers = 0;
   if (text && text_size) *text = 0;
   for (int t = 0; result == 0 && t < data->table_count; t++) {
     const struct nnc_source_class *source = data->tables[t].source;
     bool starts = true;
     if (files_wanted(data, &data->tables[t]) == 0) continue;
+    *takers += source->takes_many_files;
     for (int f = 0; f < data->tables[t].field_count; f++) {
       if (!data->tables[t].fields[f].input) continue;
       bool is_new = starts || source->has_file_each;
@@ -442,23 +459,36 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
                                  data->tables[t].fields[f].name, source->name);
     }
   }
-  free(opening.pipelines);
+  free(opening->pipelines);
+  opening->pipelines = NULL;
   nnc_data_close(data);
   return result < 0 ? -1 : files;
 }
 
-/* One pipeline takes all files, and each of them is an example. */
-static bool takes_many(const Opening *opening) {
-  const nnc_pipeline *first = NULL;
-  for (int i = 0; i < opening->entry->input_count; i++) {
-    int index;
-    const nnc_pipeline *pipeline =
-        data_line_of(opening->set, opening->entry->inputs[i].name, &index);
-    if (pipeline && pipeline->calls[0].source->follow) continue;
-    if (!pipeline || (first && pipeline != first)) return false;
-    first = pipeline;
-  }
-  return first && first->calls[0].source->takes_many_files;
+int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char *text,
+                           size_t text_size, char message[NNC_MESSAGE]) {
+  Opening opening = {
+      .context = {.model = model, .set = "predict", .is_prediction = true, .message = message},
+      .set = prediction_set(model),
+      .entry = entry,
+      .takes_files = true,
+      .keeps_all_rows = !data_set_called(model, "predict")};
+  int takers;
+  if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
+  return list_files(&opening, text, text_size, &takers);
+}
+
+/* One file for each field, or more where these are examples: then as many for each such field. */
+static int check_count(Opening *opening, int wanted, int given) {
+  int takers = opening->takers, more = given - wanted;
+  opening->files_each = takers > 0 && more > 0 ? 1 + more / takers : 1;
+  if (more == 0 || (more > 0 && takers > 0 && more % takers == 0)) return 0;
+  const char *each = "";
+  if (takers > 1)
+    each = ": a file or a folder for each field; of several files as many for each, all of the "
+           "first field before those of the next";
+  return data_fail(&opening->context, "predict needs %d file%s: %s; %d given%s", wanted,
+                   wanted == 1 ? "" : "s", opening->wanted, given, each);
 }
 
 /* Does a line of `data predict` that is needed wait for files from the command line? */
@@ -476,8 +506,7 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                 const nnc_data_files *files, const nnc_fitted *fitted,
                                 char message[NNC_MESSAGE]) {
   char wanted[256];
-  int count = nnc_data_predict_files(model, entry, wanted, sizeof wanted, message);
-  if (count < 0) return NULL;
+  bool states_set = data_set_called(model, "predict") != NULL;
   Opening opening = {.context = {.model = model,
                                  .set = "predict",
                                  .directory = files->directory,
@@ -488,18 +517,19 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                  .message = message},
                      .set = prediction_set(model),
                      .entry = entry,
-                     .always_draws = data_set_called(model, "predict") != NULL,
-                     .keeps_all_rows = !data_set_called(model, "predict"),
-                     .file_count = files->count};
-  bool reads_named =
-      files->count == 0 && data_set_called(model, "predict") && !needs_files(&opening);
-  if (reads_named) opening.context.files = NULL;
-  opening.takes_files = !reads_named;
-  opening.takes_all = !reads_named && (needs_files(&opening) || takes_many(&opening));
-  if (!reads_named && files->count != count && !(files->count > count && opening.takes_all)) {
-    data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
-              count == 1 ? "" : "s", wanted, files->count);
+                     .takes_files = true,
+                     .always_draws = states_set,
+                     .keeps_all_rows = !states_set,
+                     .wanted = wanted};
+  if (!opening.set) {
+    data_fail(&opening.context, "%s has no data block", model->file);
     return NULL;
   }
+  int count = list_files(&opening, wanted, sizeof wanted, &opening.takers);
+  if (count < 0) return NULL;
+  bool reads_named = files->count == 0 && states_set && !needs_files(&opening);
+  if (reads_named) opening.context.files = NULL;
+  opening.takes_files = !reads_named;
+  if (!reads_named && check_count(&opening, count, files->count) < 0) return NULL;
   return open_set(&opening);
 }

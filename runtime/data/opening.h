@@ -17,8 +17,9 @@ typedef struct Opening {
   bool takes_files;               /* from the command line: by the first of a line's sources */
   bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
-  int file_count;                 /* given on the command line */
-  bool takes_all;                 /* one source takes all of these, each file an example */
+  int takers;         /* tables that take as many files from the command line as there are */
+  int files_each;     /* and how many each of them takes */
+  const char *wanted; /* what the command line is to name: "image (image_folder), x (csv)" */
 } Opening;
 
 /* NULL when there is none of this name. */

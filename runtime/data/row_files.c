@@ -183,7 +183,25 @@ int data_files_add_folder(const DataContext *context, const char *folder, RowFil
   return result;
 }
 
-int data_files_add_given(const DataContext *context, RowFiles *files) {
+/* Those of all its folders, which are the classes, in the order that a set has. */
+static int add_class_folders(const DataContext *context, const char *root, RowFiles *files) {
+  FileNames folders = {0};
+  int result = data_files_list(context, root, NULL, false, &folders);
+  for (int64_t i = 0; result == 0 && i < folders.count; i++)
+    result = data_files_add_folder(context, folders.items[i], files);
+  data_files_free_names(&folders);
+  return result;
+}
+
+static int add_given_folder(const DataContext *context, const char *folder, RowFiles *files,
+                            bool has_classes) {
+  char holders[NNC_MESSAGE / 4];
+  bool is_root = has_classes && !data_files_hold(context, folder, files->kind) &&
+                 list_holders(context, folder, files->kind, INT64_MAX, holders) > 0;
+  return (is_root ? add_class_folders : data_files_add_folder)(context, folder, files);
+}
+
+int data_files_add_given(const DataContext *context, RowFiles *files, bool has_classes) {
   struct stat status;
   int result = 0;
   for (int i = 0; result == 0 && i < context->file_count; i++) {
@@ -192,7 +210,7 @@ int data_files_add_given(const DataContext *context, RowFiles *files) {
       return data_fail(context, "%s are read from files, not from standard input",
                        files->kind->what);
     bool is_folder = stat(name, &status) == 0 && S_ISDIR(status.st_mode);
-    result = is_folder ? data_files_add_folder(context, name, files)
+    result = is_folder ? add_given_folder(context, name, files, has_classes)
                        : data_files_add_name(context, &files->names, strdup(name));
   }
   return result;

@@ -46,8 +46,8 @@ bool data_files_hold(const DataContext *context, const char *folder, const RowFi
 int data_files_add_flat(const DataContext *context, const char *root, RowFiles *files);
 /* The message of a folder that has no folders, one for each class; -1. */
 int data_files_fail_flat(const DataContext *context, const char *root, const RowFileKind *kind);
-/* The files from the command line, or folders of them. */
-int data_files_add_given(const DataContext *context, RowFiles *files);
+/* The files from the command line, or folders of them; `has_classes`: a folder may also be one of a folder for each class. */
+int data_files_add_given(const DataContext *context, RowFiles *files, bool has_classes);
 /* Makes the table's state, with the call's argument `workers`; NULL with a message. */
 RowFiles *data_files_open(const DataContext *context, DataTable *table, const RowFileKind *kind,
                           const char *const *formals);

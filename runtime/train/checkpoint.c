@@ -13,7 +13,6 @@
 #include "core/convert.h"
 #include "core/fitted_text.h"
 #include "core/number.h"
-#include "core/pattern.h"
 #include "core/safetensors.h"
 #include "core/scores.h"
 #include "core/session.h"
@@ -37,8 +36,7 @@ static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
 
 bool nnc_checkpoint_has(const nnc_session *session, int variable, unsigned kinds) {
   const nnc_variable *own = &session->model->variables[variable];
-  const char *only = session->options->only;
-  return is_wanted(own, kinds) && (!only || nnc_pattern_matches(only, own->tensor.name));
+  return is_wanted(own, kinds) && nnc_options_mean(session->options, own->tensor.name);
 }
 
 /* "612 1 12 600 0": the fields of nnc_position in their order */

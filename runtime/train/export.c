@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/options.h"
+#include "core/pattern.h"
 #include "core/session.h"
 #include "os/message.h"
 #include "os/replace.h"
@@ -60,18 +61,25 @@ static bool check_target(const nnc_session *session, const char *path, int forma
   return false;
 }
 
-static bool has_any(const nnc_session *session) {
-  for (int i = 0; i < session->model->variable_count; i++)
-    if (nnc_checkpoint_has(session, i, NNC_WEIGHTS)) return true;
-  if (!session->options->only) return true;
-  nnc_error("--only: no parameter or state has a path like '%s'; info lists them",
-            session->options->only);
-  return false;
+/* Each pattern of --only is of something. */
+static bool has_all(const nnc_session *session) {
+  const nnc_options *options = session->options;
+  for (int k = 0; k < options->only_count; k++) {
+    bool is_found = false;
+    for (int i = 0; i < session->model->variable_count; i++)
+      is_found |= nnc_checkpoint_has(session, i, NNC_WEIGHTS) &&
+                  nnc_pattern_matches(options->only[k], session->model->variables[i].tensor.name);
+    if (is_found) continue;
+    nnc_error("--only: no parameter or state has a path like '%s'; info lists them",
+              options->only[k]);
+    return false;
+  }
+  return true;
 }
 
 static bool export_to(nnc_session *session, const char *path, int format) {
   nnc_position position;
-  if (!has_any(session)) return false;
+  if (!has_all(session)) return false;
   if (!check_target(session, path, format)) return false;
   if (!nnc_checkpoint_load(session, &position)) return false;
   bool good = format == FORMAT_NPZ

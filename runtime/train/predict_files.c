@@ -139,42 +139,55 @@ static const char *folder_of(const nnc_options *options, int writer) {
   return writer == 0 ? options->npy : options->png;
 }
 
-static bool refuse(const char *only, const nnc_predict_column *rejected) {
+static bool refuse(const nnc_predict_column *rejected) {
   char type[NNC_SHAPE_TEXT];
-  if (rejected)
-    nnc_error("--png: '%s' is %s for each example; a picture is [height, width], or [channels, "
-              "height, width] with 1, 3 or 4 channels",
-              rejected->name,
-              nnc_tensor_type_text(type, rejected->dtype, rejected->rank, rejected->dim));
-  else nnc_error("--only: predict has no result called '%s'", only);
+  nnc_error("--png: '%s' is %s for each example; a picture is [height, width], or [channels, "
+            "height, width] with 1, 3 or 4 channels",
+            rejected->name,
+            nnc_tensor_type_text(type, rejected->dtype, rejected->rank, rejected->dim));
   return false;
 }
 
+/* Each pattern of --only is of a result. */
+static bool know_patterns(const nnc_options *options, int count,
+                          const nnc_predict_column *columns) {
+  for (int k = 0; k < options->only_count; k++) {
+    bool is_found = false;
+    for (int i = 0; i < count; i++)
+      is_found |= nnc_pattern_matches(options->only[k], columns[i].name);
+    if (is_found) continue;
+    nnc_error("--only: predict has no result called '%s'", options->only[k]);
+    return false;
+  }
+  return true;
+}
+
 /* Marks what goes to one kind of files; false after a message where nothing does. */
-static bool choose(const struct nnc_result_writer *writer, const char *only, int count,
+static bool choose(const struct nnc_result_writer *writer, const nnc_options *options, int count,
                    nnc_predict_column *columns) {
   const nnc_predict_column *rejected = NULL;
   bool has_chosen = false;
   for (int i = 0; i < count; i++) {
-    if (only && !nnc_pattern_matches(only, columns[i].name)) continue;
+    if (!nnc_options_mean(options, columns[i].name)) continue;
     bool takes = writer && (!writer->takes || writer->takes(&columns[i]));
     if (takes) columns[i].files |= writer->bit;
     else rejected = &columns[i];
     has_chosen = has_chosen || takes;
   }
-  return has_chosen || refuse(only, rejected);
+  return has_chosen || !rejected || refuse(rejected);
 }
 
 bool nnc_predict_files_choose(nnc_predict_files *files, const nnc_options *options, int count,
                               nnc_predict_column *columns) {
   const struct nnc_result_writer *const writers[] = {&arrays_writer, nnc_the_model.pictures};
-  if (options->only && !options->npy && !options->png) {
+  if (options->only_count > 0 && !options->npy && !options->png) {
     nnc_error("--only says which results go to the files of --npy or --png; give one of these");
     return false;
   }
+  if (!know_patterns(options, count, columns)) return false;
   for (int w = 0; w < NNC_RESULT_WRITERS; w++) {
     if (!folder_of(options, w)) continue;
-    if (!choose(writers[w], options->only, count, columns)) return false;
+    if (!choose(writers[w], options, count, columns)) return false;
     files->writers[w] = writers[w];
   }
   return true;

@@ -269,7 +269,8 @@ void nnc_predict_print_unread(const nnc_predict_print *print, int count,
     if (!columns[i].files) cells += columns[i].top > 0 ? 2 * columns[i].top : columns[i].elements;
   if (print->with_names) put_csv_string(name);
   if (print->with_names && cells > 0) putchar_unlocked(',');
-  if (cells > 0) fputs_unlocked("\"\"", stdout);
+  if (cells == 1 && !print->with_names)
+    fputs_unlocked("\"\"", stdout); /* no line that readers skip */
   for (int64_t i = 1; i < cells; i++) putchar_unlocked(',');
   putchar_unlocked('\n');
 }

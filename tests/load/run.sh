@@ -57,6 +57,9 @@ check_status "a new run needs them" 1 'first.net:[0-9]+:[0-9]+: cannot open bare
 # ---- safetensors: by the parameter's own name and by another one, of another float type ----
 ./first export --out first.run first.safetensors >export.log 2>&1 || fail "export: $(cat export.log)"
 cp first.safetensors data
+check "several patterns" ./first export --out first.run --only fixed --only 'c*' some.safetensors
+same "what matches any of them" "$(grep -aoE '"(fixed|f_turned|count|learns)":' some.safetensors | sort | tr -d '\n')" '"count":"fixed":'
+check_status "a pattern of nothing beside one" 1 "no parameter or state has a path like 'nothing'" ./first export --out first.run --only fixed --only nothing none.safetensors
 program second 'param learns : [2, 2] = load("first.safetensors")' \
   'param fixed : f64[2, 2] = load("first.safetensors", "learns")' \
   'loss = mean(x) * mean(learns) + f32(mean(fixed)) + mean(layer(x))'

@@ -283,6 +283,9 @@ PYTHON
 mkdir -p other && cp "set/white/$one" other && cp "set/white/$one" lone.png
 check_status "a folder that is no class" 1 "other/$one: a result is computed of shade, so the file's folder must be named as its class, and 'other' is none" ./right predict other
 check_status "no folder that is a class" 1 "lone.png: a result is computed of shade, so .* and '${PWD##*/}' is none: give it as FOLDER/CLASS/NAME" ./right predict lone.png
+check_status "a name without a folder that is no file" 1 'cannot read nosuch.png: No such file or directory' ./right predict nosuch.png
+check "the root of the classes" cmp <(./right predict --quiet set) <(./right predict --quiet set/black set/grey set/white)
+check_status "all of its pictures" 0 '^30$' bash -c './right predict --quiet set | wc -l'
 check_status "a name that is no file" 1 'cannot read set/blak: No such file or directory' ./right predict set/blak
 # A folder is the same however it is written: from within, with slashes and dots, by a link.
 mkdir -p linked && ln -s "$PWD/set/white" linked/grey
@@ -301,6 +304,43 @@ check_status "a table" 0 '^file,shade,probability.0.class,probability.0.value,pl
 check_status "its rows" 0 '^asked/02.png,white,white,0\.[0-9]+,[-0-9.e]+,[-0-9.e]+$' ./shades predict --quiet --names --top 1 --format=csv asked/02.png
 check_status "more than there are" 0 '"value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\},\{"class":"[a-z]*","value":[^"]*\}\],"place":\[[-0-9.e]+,[-0-9.e]+\]\}$' ./shades predict --quiet --top 9 asked/00.png
 check_status "without --top" 0 '^\{"shade":"black","probability":\[0\.[0-9]+,[-0-9.e]+,[-0-9.e]+\],"place":\[[-0-9.e]+,[-0-9.e]+\]\}$' ./shades predict --quiet asked/00.png
+check_status "a row that could not be read" 1 '^asked/07.png,,,,,$' ./shades predict --quiet --names --top 1 --format=csv asked/07.png
+check_status "without its name" 1 '^,,,,$' ./shades predict --quiet --top 1 --format=csv asked/07.png
+
+# Several fields of pictures: a file or a folder for each, or lists of the same length.
+cat > both.net <<'PROGRAM'
+const batch = 4
+data test { a = image_folder("a"), b = image_folder("b") }
+input a : u8[batch, 1, 8, 8]
+input b : u8[batch, 1, 8, 8]
+param s = 1.0
+predict { d = s * mean(f32(a) - f32(b), axis = [1, 2, 3]) }
+PROGRAM
+sed -e 's/b = image_folder("b")/b = csv("b.csv", header = false)/' -e 's/^input b .*/input b : f32[batch, 1]/' -e 's/d = .*/d = s * mean(f32(a), axis = [1, 2, 3]) - b[:, 0] }/' both.net > mixed.net
+check "both compile" "$nnc" both.net -o both
+check "mixed compiles" "$nnc" mixed.net -o mixed
+python3 - <<'PYTHON'
+import struct
+header = b'{"s":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}'
+open("s.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + struct.pack("<f", 1))
+PYTHON
+b=(set/black/[0-3].png) w=(set/white/[0-3].png)
+one_by_one() { for i in 0 1 2 3; do ./both predict --init s.safetensors "${b[i]}" "${w[i]}"; done; }
+one_by_one > pairs
+check_status "a pair is one example" 0 '^4$' bash -c 'wc -l < pairs'
+check "none is beside itself" bash -c '! grep -q ":0}" pairs'
+check "lists" cmp pairs <(./both predict --init=s.safetensors --quiet "${b[@]}" "${w[@]}")
+check "flags behind them" cmp pairs <(./both predict "${b[@]}" "${w[@]}" --quiet --init s.safetensors)
+check "folders" cmp pairs <(./both predict --init s.safetensors set/black set/white | head -n 4)
+check_status "which field has which" 0 'a: 4 files, from set/black/0.png to set/black/3.png' ./both predict --init s.safetensors "${b[@]}" "${w[@]}"
+check_status "one too many" 1 'predict needs 2 files: a \(image_folder\), b \(image_folder\); 3 given: a file or a folder for each field' \
+  ./both predict --init s.safetensors "${b[@]:0:3}"
+check_status "one too few" 1 '; 1 given' ./both predict "${b[0]}" --init s.safetensors
+check_status "folders of other counts" 1 'a has 10 examples, but b has 1' ./both predict --init s.safetensors set/black other
+printf '%s\n' 1 2 3 4 5 6 7 8 9 10 > ten.csv
+check_status "pictures and a table" 0 '^10$' bash -c './mixed predict --init s.safetensors set/black ten.csv | wc -l'
+check_status "in another order" 1 'set/black is a folder, but csv takes a file; predict takes, in this order: a \(image_folder\), b \(csv\)' \
+  ./mixed predict --init s.safetensors ten.csv set/black
 check_status "classes without names" 0 '"p":\[\{"class":[0-4],"value":[0-9.]+\}\],"matrix":\[\[' ./plain_c predict --quiet --out plain_c.run --top 1
 check_status "rows are no files" 1 '--names: the examples are no files of their own' ./plain_c predict --out plain_c.run --names
 summary

@@ -94,7 +94,7 @@ for name, kind, channels in ("fine", 2, 3), ("grey", 0, 1), ("clear", 4, 2):
                    chunk(b"IDAT", zlib.compress(8 * row)) + chunk(b"IEND", b""))
 END
 expect "16 bits" "$(./rows predict --out rows.out fine.png grey.png clear.png 2>&1)" "$(lines 70 0 70 1 70 2)"
-expect "csv" "$(./rows predict --format=csv --out rows.out notes.png train/a/1.png 2>&-)" "$(printf 'shade,number,weight,scaled\n"",,,\n20,1,3,6')"
+expect "csv" "$(./rows predict --format=csv --out rows.out notes.png train/a/1.png 2>&-)" "$(printf 'shade,number,weight,scaled\n,,,\n20,1,3,6')"
 
 # Stages that draw do so in training: prediction by the training set's line answers the same to the same file.
 cat > drawn.net <<'END'
