@@ -178,7 +178,6 @@ typedef struct Parse {
   int command_count;
   const nnc_command *commands;
   bool is_given[OPTION_COUNT];
-  const char *values[OPTION_COUNT]; /* as they were given */
 } Parse;
 
 static const nnc_command *find_command(const Parse *parse, const char *name) {
@@ -294,11 +293,6 @@ bool nnc_options_mean(const nnc_options *options, const char *name) {
   return options->only_count == 0;
 }
 
-static int fail_twice(const char *flag, const char *first, const char *second) {
-  nnc_error("--%s is given twice, as '%s' and as '%s'; give one", flag, first, second);
-  return NNC_EXIT_USAGE;
-}
-
 static int store(Parse *parse, int index, const char *value) {
   const Option *option = &options_table[index];
   char *field = (char *)parse->options + option->offset;
@@ -310,8 +304,6 @@ static int store(Parse *parse, int index, const char *value) {
   }
   if (option->kind == KIND_INIT) return add_init(parse->options, value);
   if (option->kind == KIND_ONLY) return add_only(parse->options, value);
-  if (parse->values[index]) return fail_twice(option->name, parse->values[index], value);
-  parse->values[index] = value;
   if (option->kind == KIND_TEXT || option->kind == KIND_RESUME) {
     *(const char **)field = value;
     return NNC_EXIT_OK;
@@ -345,10 +337,7 @@ static int parse_setting(Parse *parse, int option, const char *word) {
     nnc_error("%s wants a value: %s", word, nnc_setting_form(option, form));
     return NNC_EXIT_USAGE;
   }
-  const char **text = &parse->options->setting_texts[option];
-  char flag[64];
-  if (*text) return fail_twice(nnc_setting_flag(option, flag), *text, value);
-  *text = value; /* read when the command is known */
+  parse->options->setting_texts[option] = value; /* read when the command is known */
   return NNC_EXIT_OK;
 }
 

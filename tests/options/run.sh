@@ -106,8 +106,8 @@ done <<'ROWS'
 --warm 0.5|--warm wants a whole number of epochs, such as 1
 --threshold inf|not 'inf'
 --most|--most wants a value: a number from 0, such as 1
---lr 0.1 --lr=0.2|--lr is given twice, as '0.1' and as '0.2'; give one
---seed 1 --seed 2|--seed is given twice, as '1' and as '2'; give one
+--lr 0.1 --lr=x|not 'x'
+--lr x --lr y|not 'y'
 --thresholt 1|unknown flag '--thresholt'; did you mean '--threshold'\?
 ROWS
 
