@@ -50,8 +50,8 @@ typedef struct nnc_data_files {
  * predict` says, or else the first set that is not "train", or else "train"; `split` and `shuffle`
  * of these other sets are left out.  One file for each needed field, in the order of the fields; a
  * csv source takes one file for all its fields; those whose examples are files take equally many.
- * "-" is standard input.  Where a line has the source `files`, all are its rows, and other lines read what they name.  Without files those named in
- * `data predict` are read from `directory`. */
+ * "-" is standard input.  Where a line has the source `files`, all are its rows, and other lines read what they name.
+ * Without files those named in `data predict` are read from `directory`. */
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                 const nnc_data_files *files, const nnc_fitted *fitted,
                                 char message[NNC_MESSAGE]);

@@ -172,6 +172,7 @@ static bool put_computed(Writer *writer, nnc_session *session) {
   if (has_checkpoint && set && model->eval.run && model->eval.input_count > 0 &&
       has_data(writer, session, set))
     put_evaluation(writer, session, set);
+  if (has_checkpoint) nnc_report_put_drawn(writer->file, session);
   return true;
 }
 

@@ -1,5 +1,6 @@
 /* Examples in a page: see report_samples.h. What an example is made of comes from the set as the evaluation reads it, with
- * its label; what is predicted comes from the entry that predicts one example. */
+ * its label; what is predicted comes from the entry that predicts one example. Where that has no inputs, its results are
+ * drawn as `predict --count` draws them. */
 #include "train/report_samples.h"
 
 #include <math.h>
@@ -13,7 +14,14 @@
 #include "report/page.h"
 #include "train/predict_print.h"
 
-enum { FIRST_SAMPLES = 12, WRONG_SAMPLES = 12, MOST_NUMBERS = 8, MOST_WORDS = 60, TOP = 3 };
+enum {
+  FIRST_SAMPLES = 12,
+  WRONG_SAMPLES = 12,
+  DRAWN_SAMPLES = 12,
+  MOST_NUMBERS = 8,
+  MOST_WORDS = 60,
+  TOP = 3
+};
 enum { LEAST_SIDE = 8, MOST_SIDE = 64 }; /* of a picture, and of what it is scaled down to */
 
 typedef struct Samples {
@@ -156,9 +164,23 @@ static void put_greatest(FILE *file, const nnc_predict_column *column) {
   }
 }
 
+/* Names of classes say more than a picture of their numbers. */
+static bool find_result_view(const nnc_predict_column *column, View *view) {
+  return column->top == 0 && !column->classes && find_view(column->dim, column->rank, view);
+}
+
 static void put_result(FILE *file, const nnc_predict_column *column) {
   char text[NNC_DIGITS];
+  View view;
   put_name_of(file, column->name);
+  if (find_result_view(column, &view)) {
+    fputs("<img alt=\"", file);
+    nnc_page_text(file, column->name);
+    fputs("\" src=\"", file);
+    put_pixels(file, column->tensor, &view, column->data);
+    fputs("\">", file);
+    return;
+  }
   fputs("<b>", file);
   if (column->top > 0) put_greatest(file, column);
   for (int64_t i = 0; column->top == 0 && i < column->elements && i < MOST_NUMBERS; i++) {
@@ -172,20 +194,24 @@ static void put_result(FILE *file, const nnc_predict_column *column) {
   fputs("</b>", file);
 }
 
+static void put_columns(const Samples *samples, const nnc_entry *entry) {
+  for (int i = 0; i < entry->result_count; i++) {
+    nnc_predict_column *column = &samples->columns[i];
+    nnc_device_read(samples->session->device, column->tensor, 0,
+                    nnc_tensor_elements(column->tensor), column->data);
+    put_result(samples->file, column);
+  }
+}
+
 static void put_results(Samples *samples, int64_t example) {
   char message[NNC_MESSAGE];
-  const nnc_device *device = samples->session->device;
   if (!samples->predict) return;
   void *const *places = nnc_feed_begin(&samples->feed);
   bool good = nnc_data_read(samples->predict_data, example, 1, places, message) == 0;
   nnc_feed_end(&samples->feed);
   if (!good) return;
   nnc_session_run(samples->session, samples->predict, 0, example);
-  for (int i = 0; i < samples->predict->result_count; i++) {
-    nnc_predict_column *column = &samples->columns[i];
-    nnc_device_read(device, column->tensor, 0, nnc_tensor_elements(column->tensor), column->data);
-    put_result(samples->file, column);
-  }
+  put_columns(samples, samples->predict);
 }
 
 /* ---- examples -------------------------------------------------------------------------------- */
@@ -276,4 +302,24 @@ void nnc_report_put_samples(FILE *file, nnc_session *session, const char *set,
     if (classes) put_wrong(&samples, classes);
   }
   close_samples(&samples);
+}
+
+void nnc_report_put_drawn(FILE *file, nnc_session *session) {
+  const nnc_predict_print print = {.top = TOP};
+  const nnc_entry *entry = &session->model->predict;
+  if (!entry->run || entry->input_count > 0 || entry->result_count == 0) return;
+  Samples samples = {.file = file, .session = session};
+  samples.columns = nnc_predict_columns(session, entry, &print);
+  if (!samples.columns) return;
+  nnc_page_section(file, "Drawn results");
+  fputs("<div class=\"samples\">\n", file);
+  nnc_streams_start(session);
+  for (int64_t i = 0; i < DRAWN_SAMPLES; i++) {
+    nnc_session_run(session, entry, i, 0);
+    fprintf(file, "<figure><figcaption>number %lld", (long long)i);
+    put_columns(&samples, entry);
+    fputs("</figcaption></figure>\n", file);
+  }
+  fputs("</div>\n", file);
+  nnc_predict_columns_free(samples.columns, entry->result_count);
 }

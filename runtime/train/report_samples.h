@@ -9,5 +9,7 @@
 /* `classes`: the most confident mistakes come after the first examples; NULL: the model has no classes. */
 void nnc_report_put_samples(FILE *file, nnc_session *session, const char *set,
                             const nnc_classes *classes);
+/* What is predicted of no inputs, such as pictures of a generator, some of them, as a section. Other programs have none. */
+void nnc_report_put_drawn(FILE *file, nnc_session *session);
 
 #endif

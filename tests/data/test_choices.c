@@ -376,15 +376,15 @@ static void test_windows_of_predictions(void **state) {
   char message[NNC_MESSAGE], path[256];
   nnc_data_close(open_well(&model, "train", &entry, &fitted));
   snprintf(path, sizeof path, "%s/rows.csv", directory());
-  nnc_data *data = nnc_data_open_predict(&model, &predict,
-                                         &(nnc_data_files){directory(), 1, (const char *[]){path}},
-                                         &fitted, message);
+  nnc_data *data = nnc_data_open_predict(
+      &model, &predict, &(nnc_data_files){directory(), 1, (const char *[]){path}, NULL}, &fitted,
+      message);
   if (!data) fail_msg("%s", message);
   assert_int_equal(nnc_data_examples(data), SERIES - PAST + 1);
   nnc_data_close(data);
   write_text("rows.csv", "1,2\n3,4\n5,6\n");
   assert_null(nnc_data_open_predict(&model, &predict,
-                                    &(nnc_data_files){directory(), 1, (const char *[]){path}},
+                                    &(nnc_data_files){directory(), 1, (const char *[]){path}, NULL},
                                     &fitted, message));
   assert_string_equal(message, "test.net:3:9: 3 rows are too few for a window of 4");
   nnc_fitted_free(&fitted);

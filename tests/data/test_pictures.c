@@ -136,8 +136,8 @@ static void test_split_and_prediction_files(void **state) {
   snprintf(one, sizeof one, "%s", path_to("t/b/2.jpg"));
   snprintf(folder, sizeof folder, "%s", path_to("t/b"));
   const char *files[] = {one, folder};
-  nnc_data *data =
-      nnc_data_open_predict(&model, &only, &(nnc_data_files){".", 2, files}, &fitted, message);
+  nnc_data *data = nnc_data_open_predict(&model, &only, &(nnc_data_files){".", 2, files, NULL},
+                                         &fitted, message);
   if (!data) fail_msg("%s", message);
   assert_int_equal(nnc_data_examples(data), 3); /* 2.jpg; 1.png, 2.jpg */
   assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x}, message), 0);
@@ -163,7 +163,7 @@ static void test_entries_that_are_no_files(void **state) {
   nnc_entry only = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 8, 10));
   nnc_fitted fitted = {0};
   nnc_data *data = nnc_data_open_predict(
-      &model, &only, &(nnc_data_files){".", 1, (const char *[]){pipe}}, &fitted, message);
+      &model, &only, &(nnc_data_files){".", 1, (const char *[]){pipe}, NULL}, &fitted, message);
   static unsigned char x[MOST];
   assert_non_null(data);
   assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x}, message), -1);
@@ -246,11 +246,11 @@ static void test_stages_draw_where_the_program_says_so(void **state) {
   assert_memory_not_equal(found, middle, sizeof middle);
   READ(open_well(&drawn, "test", &drawn.predict, &fitted), found); /* predicted, not evaluated */
   assert_memory_equal(found, middle, sizeof middle);
-  READ(nnc_data_open_predict(&drawn, &drawn.predict, &(nnc_data_files){".", 1, files}, &fitted,
-                             message),
+  READ(nnc_data_open_predict(&drawn, &drawn.predict, &(nnc_data_files){".", 1, files, NULL},
+                             &fitted, message),
        found);
   assert_memory_equal(found, middle, sizeof middle);
-  READ(nnc_data_open_predict(&said, &said.predict, &(nnc_data_files){".", 1, files}, &fitted,
+  READ(nnc_data_open_predict(&said, &said.predict, &(nnc_data_files){".", 1, files, NULL}, &fitted,
                              message),
        found);
   assert_memory_not_equal(found, middle, sizeof middle);
@@ -312,8 +312,8 @@ static void test_files(void **state) {
   static float x[4][3 * 8 * 8];
   static unsigned char y[4];
   int64_t n[4];
-  nnc_data *data =
-      nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 3, files}, &fitted, message);
+  nnc_data *data = nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 3, files, NULL},
+                                         &fitted, message);
   if (!data) fail_msg("%s", message);
   assert_int_equal(nnc_data_examples(data), 4); /* 2.jpg; gone.png; 1.png, 2.jpg */
   assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x[0], n}, message), 0);
@@ -325,19 +325,19 @@ static void test_files(void **state) {
   nnc_data_close(data);
   write_text("y.csv", "5\n7\n");
   data = nnc_data_open_predict(&model, &with_y,
-                               &(nnc_data_files){directory(), 2, (const char *[]){one, one}},
+                               &(nnc_data_files){directory(), 2, (const char *[]){one, one}, NULL},
                                &fitted, message);
   if (!data) fail_msg("%s", message);
   assert_int_equal(nnc_data_read(data, 0, 2, (void *[]){x, y}, message), 0);
   assert_true(y[0] == 5 && y[1] == 7);
   nnc_data_close(data);
-  assert_null(
-      nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 0, files}, &fitted, message));
-  assert_string_equal(message, "predict needs 1 file: x (files); 0 given");
-  assert_null(nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files + 3}, &fitted,
+  assert_null(nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 0, files, NULL}, &fitted,
                                     message));
+  assert_string_equal(message, "predict needs 1 file: x (files); 0 given");
+  assert_null(nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files + 3, NULL},
+                                    &fitted, message));
   assert_string_equal(message, "pictures are read from files, not from standard input");
-  assert_null(nnc_data_open_predict(&model, &with_y, &(nnc_data_files){directory(), 1, files},
+  assert_null(nnc_data_open_predict(&model, &with_y, &(nnc_data_files){directory(), 1, files, NULL},
                                     &fitted, message));
   assert_string_equal(message, "x has 1 examples, but y has 2");
 }

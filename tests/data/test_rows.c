@@ -143,8 +143,8 @@ static void test_constant_without_rows(void **state) {
   nnc_fitted fitted = {0};
   char message[NNC_MESSAGE] = "";
   unsigned char w[3];
-  nnc_data *data = nnc_data_open_predict(&model, &entry, &(nnc_data_files){directory(), 0, NULL},
-                                         &fitted, message);
+  nnc_data *data = nnc_data_open_predict(
+      &model, &entry, &(nnc_data_files){directory(), 0, NULL, NULL}, &fitted, message);
   if (!data) fail_msg("%s", message);
   assert_int_equal(nnc_data_examples(data), 1);
   read_well(data, 0, 1, (void *[]){w});
@@ -165,8 +165,8 @@ static void test_prediction(void **state) {
   assert_string_equal(text, "x (csv)");
   snprintf(path, sizeof path, "%s/x.csv", directory());
   const char *files[] = {path};
-  nnc_data *data =
-      nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files}, &fitted, message);
+  nnc_data *data = nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files, NULL},
+                                         &fitted, message);
   if (!data) fail_msg("%s", message);
   int64_t n[3];
   float w[3], x[3];

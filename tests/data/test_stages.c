@@ -229,8 +229,8 @@ static nnc_data *predict(const nnc_model *model, const nnc_entry *entry, const n
   const char *files[2] = {paths[0], paths[1]};
   snprintf(paths[0], 256, "%s/%s", directory(), a ? a : "");
   snprintf(paths[1], 256, "%s/%s", directory(), b ? b : "");
-  return nnc_data_open_predict(model, entry, &(nnc_data_files){directory(), count, files}, fitted,
-                               message);
+  return nnc_data_open_predict(model, entry, &(nnc_data_files){directory(), count, files, NULL},
+                               fitted, message);
 }
 
 static void test_predict(void **state) {
@@ -283,14 +283,16 @@ static void test_predict_of_standard_input(void **state) {
   FILE *input = freopen(path, "r", stdin);
   assert_non_null(input);
   nnc_data *data = nnc_data_open_predict(
-      &model, &entry, &(nnc_data_files){directory(), 1, (const char *[]){"-"}}, &none, message);
+      &model, &entry, &(nnc_data_files){directory(), 1, (const char *[]){"-"}, NULL}, &none,
+      message);
   assert_non_null(data);
   int32_t x[3];
   read_well(data, 0, 1, (void *[]){x});
   assert_true(x[0] == 7 && x[2] == 9);
   nnc_data_close(data);
-  assert_null(nnc_data_open_predict(
-      &model, &entry, &(nnc_data_files){directory(), 1, (const char *[]){"-"}}, &none, message));
+  assert_null(nnc_data_open_predict(&model, &entry,
+                                    &(nnc_data_files){directory(), 1, (const char *[]){"-"}, NULL},
+                                    &none, message));
   assert_string_equal(message, "standard input: is empty");
 }
 

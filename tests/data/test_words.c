@@ -205,10 +205,10 @@ static bool runs(const Source *source, nnc_call stage, const char *expected) {
   nnc_fitted fitted = {0};
   char message[NNC_MESSAGE] = "";
   const char *files[] = {path_to("t/c")};
-  nnc_data *data = is_predict
-                       ? nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files},
-                                               &fitted, message)
-                       : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
+  nnc_data *data =
+      is_predict ? nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files, NULL},
+                                         &fitted, message)
+                 : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
   static double x[BATCH * 3 * 32 * 32], z[BATCH];
   bool good = data && nnc_data_read(data, 0, BATCH, (void *[]){x, z}, message) == 0;
   nnc_data_close(data);

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                      .input_count = 1,
                      .inputs = &input,
                      .input_is_batched = (const unsigned char *)"\1"};
-  nnc_data_files files = {".", 2, (const char *const[]){path, white(takes_indices)}};
+  nnc_data_files files = {".", 2, (const char *const[]){path, white(takes_indices)}, NULL};
   nnc_fitted fitted = {0};
   nnc_data *data = nnc_data_open_predict(&model, &entry, &files, &fitted, message);
   if (!data) abort();

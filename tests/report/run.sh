@@ -199,6 +199,29 @@ train { minimize = more, optimizer = sgd(lr = 0.5), epochs = 6, params "w" { min
 said=$(./several 2>&1)
 if grep -q saved <<<"$said" && ! grep -q 'is not kept' <<<"$said"; then ok; else fail "several losses: $said"; fi
 
+# Results that are drawn, and results that are pictures: the page shows some of both.
+cat > drawn.net <<'PROGRAM'
+const batch = 4
+data train { x = csv("sixteen.csv", header = false) }
+input x : f32[batch, 16]
+param w : f32[16, 144] = 0.1 * randn([16, 144])
+loss = mean((x @ w) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.01), steps = 2 }
+predict { picture = reshape(randn([1, 16]) @ w, [1, 12, 12]), level = mean(w) }
+PROGRAM
+for row in $(seq 14); do seq -s, "$row" "$((row + 15))"; done > sixteen.csv
+sed 's/^predict.*/predict { made = reshape(x @ w, [batch, 1, 12, 12]) }/' drawn.net > made.net
+is() { if [ "$2" = "$3" ]; then ok; else fail "$1: $2 instead of $3"; fi; }
+for name in drawn made; do
+  check "$name compiles" "$build/bin/nnc" --cflags=-O0 --report-page $name.net -o $name
+  check "$name trains" ./$name --quiet
+  check "$name page" ./$name report --steps 0
+done
+is "drawn pictures" "$(grep -o 'alt="picture" src="data:image/png' drawn.run/report.html | wc -l)" 12
+is "each another one" "$(grep -o 'alt="picture" src="[^"]*' drawn.run/report.html | sort -u | wc -l)" 12
+is "numbers beside them" "$(grep -o 'level: <b>' drawn.run/report.html | wc -l)" 12
+is "pictures of examples" "$(grep -o 'alt="made" src="data:image/png' made.run/report.html | wc -l)" 12
+
 check_status "no writer" 2 "made without its report; 'nnc --report-page plain.net'" ./plain report
 check_status "no writer while it trains" 1 'report-live: this program was made without' ./plain --report-live --out plain.out
 
