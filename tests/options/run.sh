@@ -74,6 +74,30 @@ sed 's/^option lr = 1e-2 in 0..1$/option lr = 1e-4 in 0..0.001/' options.net > n
 check "narrower limits" "$nnc" $quick narrow.net -o narrow
 check_status "a checkpoint beyond the limits" 1 'has lr = 0.003, but the program wants a number from 0 and less than 0.001.*--lr gives another' ./narrow --resume one/checkpoint.safetensors --out narrow.run
 
+# Lists of numbers and options are those of numbers, in training and in predictions.
+printf '%s\n' a,b,c,label 0.5,-1.25,0.75,0 -0.5,0.25,2,1 1.5,-0.75,-0.25,2 0.125,1.5,-2,1 -1,-0.5,0.5,0 > lists.csv
+cp "$here/lists.net" lists.net
+sed -E 's/^option ([a-z_]+ = [^ ]+).*/const \1/; s/(up \* )(\[.*\])\)$/\1f32(\2))/' lists.net > numbers.net
+check "lists with options" "$nnc" lists.net -o lists
+check "lists of numbers" "$nnc" numbers.net -Drare=2.5 -Dup=1.75 -Doften=4 -o numbers
+for name in lists numbers; do
+  flags_of=(); [ $name = lists ] && flags_of=(--rare 2.5 --up 1.75 --often 4)
+  run $name.run $name "${flags_of[@]}"
+  ./$name predict lists.csv --out $name.run --quiet > $name.out || fail "$name predict"
+done
+check "they train alike" close {lists,numbers}.run/checkpoint.safetensors 1e-6
+check "they predict alike" python3 -c '
+import json
+flat = lambda v: [w for u in v for w in flat(u)] if isinstance(v, list) else [v]
+rows = [[json.loads(line) for line in open(name)] for name in ("lists.out", "numbers.out")]
+assert len(rows[0]) == len(rows[1]) == 5
+for a, b in zip(*rows):
+    assert a.keys() == b.keys() and len(a) == 15
+    for key in a:
+        assert all(abs(u - w) <= 1e-5 for u, w in zip(flat(a[key]), flat(b[key]), strict=True)), key
+'
+check_status "by the list's numbers" 0 '"times":\[0.21875,-2.1875,2.625\],"converted":\[0.5,-3.125,0.75\],"exact":\[0.6,0.5,3.25\]' head -n 1 lists.out
+
 # Thresholds of metrics and predictions: those of the checkpoint unless told.
 shares() { sed 's/.*"high":\([a-z]*\).*/\1/' | sort | uniq -c | tr -s ' \n' ' '; }
 ./options predict --out one --quiet x.csv > predicted

@@ -125,13 +125,14 @@ static int collect_parts(Elaborator *e, const Bound *bound, Node ***parts) {
   *parts = ARENA_ARRAY(e->arena, Node *, count);
   for (int i = 0; i < count && dtype == DTYPE_COUNT; i++) {
     Value item = as_list ? value_sequence_item(bound->rest[0], i) : bound->rest[i];
-    if (value_is_tensor(item)) dtype = item.tensor.node->type.dtype;
+    if (value_is_tensor(item) && !item.tensor.is_host) dtype = item.tensor.node->type.dtype;
   }
+  if (dtype == DTYPE_COUNT && as_list) dtype = convert_own_dtype(e, bound->rest[0]);
   for (int i = 0; i < count; i++) {
     Value item = as_list ? value_sequence_item(bound->rest[0], i) : bound->rest[i];
     Span at = as_list ? bound->rest_spans[0] : bound->rest_spans[i];
-    (*parts)[i] =
-        dtype == DTYPE_COUNT ? convert_any_tensor(e, item, at) : convert_tensor(e, item, dtype, at);
+    (*parts)[i] = dtype == DTYPE_COUNT ? convert_any_tensor(e, item, at)
+                                       : convert_element(e, item, dtype, at);
     if (!(*parts)[i]) return 0;
   }
   if (count == 0) report_error(e, bound->call, "'%s' of nothing", bound->builtin->name);

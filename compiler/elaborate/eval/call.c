@@ -388,7 +388,8 @@ static Value call_dtype(Elaborator *e, DType dtype, const Arguments *arguments) 
   if (value_is_error(value)) return value;
   if (!host_dtype(e, &dtype, arguments->call)) return value_error();
   if (value.kind == VALUE_BOOL && dtype != DTYPE_BOOL) value = value_int(value.boolean);
-  Node *node = value_is_number(value) || value.kind == VALUE_BOOL
+  bool is_exact = dtype == DTYPE_F64 && convert_is_weak_list(value);
+  Node *node = is_exact || value_is_number(value) || value.kind == VALUE_BOOL
                    ? convert_tensor(e, value, dtype, arguments->items[0].span)
                    : convert_any_tensor(e, value, arguments->items[0].span);
   return value_tensor(e, emit_cast(e, node, dtype));

@@ -89,40 +89,39 @@ bool convert_number(Elaborator *e, Value value, Span at, const char *what, doubl
 
 /* ---- tensors ------------------------------------------------------------------------------ */
 
-static bool is_schedule(Value value) {
-  if (value.kind == VALUE_DEF) return value.function->stmt->kind == AST_SCHEDULE;
-  return value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_SCHEDULE;
+/* The dtype of the first tensor of the step in a list and the lists in it; DTYPE_COUNT where there is none. */
+static DType find_step_dtype(Value value) {
+  if (value_is_tensor(value))
+    return value.tensor.is_host ? DTYPE_COUNT : value.tensor.node->type.dtype;
+  DType dtype = DTYPE_COUNT;
+  bool is_list = value_is_sequence(value) && value.kind != VALUE_RANGE;
+  for (int64_t i = 0; is_list && i < value_sequence_length(value) && dtype == DTYPE_COUNT; i++)
+    dtype = find_step_dtype(value_sequence_item(value, i));
+  return dtype;
 }
 
-/* A number that the host knows in each step: an option, a schedule, what is computed of them. */
-static bool is_host_number(Value value) {
-  return value_is_tensor(value) ? value.tensor.is_host : is_schedule(value);
-}
-
-static bool holds_host_number(Value value) {
-  if (!value_is_sequence(value)) return is_host_number(value);
-  for (int64_t i = 0; i < value_sequence_length(value); i++)
-    if (holds_host_number(value_sequence_item(value, i))) return true;
-  return false;
-}
-
-/* The dtype of numbers where nothing else tells: whether any element has a fraction, is bool. A host scalar takes the
- * type of a tensor beside it. */
-DType convert_own_dtype(Elaborator *e, Value value) {
+/* The dtype of numbers and host scalars: whether any element has a fraction, is bool. */
+static DType find_weak_dtype(const Elaborator *e, Value value) {
   if (value.kind == VALUE_BOOL) return DTYPE_BOOL;
   if (value.kind == VALUE_INT) return DTYPE_I32;
+  if (value_is_tensor(value) && !dtype_is_float(value.tensor.node->type.dtype))
+    return value.tensor.node->type.dtype;
   if (!value_is_sequence(value)) return e->default_float;
   DType dtype = DTYPE_I32;
   for (int64_t i = 0; i < value_sequence_length(value); i++) {
-    Value item = value_sequence_item(value, i);
-    if (item.kind == VALUE_TENSOR && !is_host_number(item)) return item.tensor.node->type.dtype;
-    bool is_host = is_host_number(item);
-    DType found = is_host && e->region->is_host_only ? DTYPE_F64
-                  : is_host                          ? e->default_float
-                                                     : convert_own_dtype(e, item);
+    DType found = find_weak_dtype(e, value_sequence_item(value, i));
     if (found != DTYPE_I32) dtype = found;
   }
   return dtype;
+}
+
+DType convert_own_dtype(Elaborator *e, Value value) {
+  DType dtype = value_is_sequence(value) ? find_step_dtype(value) : DTYPE_COUNT;
+  return dtype == DTYPE_COUNT ? find_weak_dtype(e, value) : dtype;
+}
+
+bool convert_is_weak_list(Value value) {
+  return value_is_sequence(value) && find_step_dtype(value) == DTYPE_COUNT;
 }
 
 bool convert_refuse_results(Elaborator *e, Value value, Span at) {
@@ -141,6 +140,14 @@ bool convert_refuse_results(Elaborator *e, Value value, Span at) {
   return true;
 }
 
+Node *convert_element(Elaborator *e, Value value, DType dtype, Span at) {
+  value = convert_plain(e, value, at);
+  Node *node = convert_tensor(e, value, dtype, at);
+  bool is_host = node && value_is_tensor(value) && value.tensor.is_host;
+  bool adapts = is_host && (dtype_is_float(dtype) || node->type.dtype == DTYPE_BOOL);
+  return adapts ? emit_cast(e, node, dtype) : node;
+}
+
 static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
   if (convert_refuse_results(e, value, at)) return NULL;
   int64_t length = value_sequence_length(value);
@@ -148,27 +155,23 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
   if (length > 65536)
     return report_failure(e, at, "a list of %lld elements is too long to be a tensor",
                           (long long)length);
-  bool has_host = holds_host_number(value);
-  if (has_host && !dtype_is_float(dtype))
-    dtype = DTYPE_F64; /* as i * up of an integer and an option */
   Node **parts = ARENA_ARRAY(e->arena, Node *, length);
+  Type first = {0};
   for (int64_t i = 0; i < length; i++) {
-    Value part = value_sequence_item(value, i);
-    Node *item = convert_tensor(e, part, dtype, at);
-    if (item && is_host_number(part)) item = emit_cast(e, item, dtype);
+    Node *item = convert_element(e, value_sequence_item(value, i), dtype, at);
     if (!item) return NULL;
-    if (i > 0 && item->type.shape.rank + 1 != parts[0]->type.shape.rank)
+    if (i == 0) first = item->type;
+    if (item->type.shape.rank != first.shape.rank)
       return report_failure(e, at, "the elements of this list have different shapes");
+    if (!type_equal(item->type, first))
+      return report_failure(e, at, "the elements of this list have different types: %s and %s",
+                            type_text(e->arena, first), type_text(e->arena, item->type));
     Shape shape = item->type.shape;
     if (shape.rank == MAX_RANK)
       return report_failure(e, at, "a tensor has at most %d axes", MAX_RANK);
     memmove(shape.dim + 1, shape.dim, sizeof shape.dim[0] * (size_t)shape.rank);
     shape.dim[0] = 1;
     shape.rank++;
-    if (i > 0 &&
-        (!shape_equal(shape, parts[0]->type.shape) || item->type.dtype != parts[0]->type.dtype))
-      return report_failure(e, at, "the elements of this list have different types: %s and %s",
-                            type_text(e->arena, parts[0]->type), type_text(e->arena, item->type));
     parts[i] = emit_reshape(e, item, shape);
   }
   return emit_concat(e, (int)length, parts, 0);

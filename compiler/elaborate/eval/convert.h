@@ -9,12 +9,16 @@
 Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at);
 /* Of a host scalar: what it is computed from in a type that the host does not compute in; NULL: nothing. */
 const Node *convert_find_foreign(Elaborator *e, Value value);
+/* The same of an element of a list, where host scalars adapt as numbers do. */
+Node *convert_element(Elaborator *e, Value value, DType dtype, Span at);
 /* True, and reported, of several tensors under one name, which would be stacked unasked. */
 bool convert_refuse_results(Elaborator *e, Value value, Span at);
 /* The same where a tensor keeps its own type; numbers become the default float, i32 or bool. */
 Node *convert_any_tensor(Elaborator *e, Value value, Span at);
 /* The dtype that a value becomes there. */
 DType convert_own_dtype(Elaborator *e, Value value);
+/* Whether it is a list of numbers, truth values and host scalars alone. */
+bool convert_is_weak_list(Value value);
 /* As the type of a variable: weak numbers and host scalars adapt, shapes broadcast. */
 Node *convert_to_type(Elaborator *e, Value value, Type type, Span at, const char *what);
 /* Whether a number is representable; else reports. */

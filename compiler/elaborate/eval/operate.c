@@ -181,6 +181,10 @@ static DType operand_dtype(Elaborator *e, Value a, Value b) {
   }
   Value tensor = value_is_tensor(a) ? a : b, other = value_is_tensor(a) ? b : a;
   DType dtype = tensor.tensor.node->type.dtype;
+  if (tensor.tensor.is_host && dtype_is_float(dtype) && value_is_sequence(other)) {
+    DType own = convert_own_dtype(e, other);
+    return dtype_is_float(own) ? own : e->default_float;
+  }
   if (dtype != DTYPE_BOOL || other.kind == VALUE_BOOL) return dtype;
   return other.kind == VALUE_INT ? DTYPE_I32 : e->default_float;
 }
