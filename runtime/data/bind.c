@@ -106,6 +106,23 @@ static int bind_input(Opening *opening, nnc_data *data, int input) {
   return 0;
 }
 
+/* Files of the command line are in the order of the set's lines, and so are the tables then. */
+static int bind_inputs(Opening *opening, nnc_data *data) {
+  const nnc_entry *entry = opening->entry;
+  if (!opening->takes_files) {
+    for (int i = 0; i < entry->input_count; i++)
+      if (bind_input(opening, data, i) < 0) return -1;
+    return 0;
+  }
+  for (int p = -1; p < opening->set->pipeline_count; p++)
+    for (int i = 0, index; i < entry->input_count; i++) {
+      const nnc_pipeline *line = data_line_of(opening->set, entry->inputs[i].name, &index);
+      int place = line ? (int)(line - opening->set->pipelines) : -1;
+      if (place == p && bind_input(opening, data, i) < 0) return -1;
+    }
+  return 0;
+}
+
 /* --- fields that stages look at --------------------------------------------------------------- */
 
 /* The field becomes one of the table's, though the entry computes nothing with it; one that no input of the program
@@ -163,8 +180,7 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
 int data_bind_all(Opening *opening, nnc_data *data) {
   opening->pipelines = calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
   if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
-  for (int i = 0; i < opening->entry->input_count; i++)
-    if (bind_input(opening, data, i) < 0) return -1;
+  if (bind_inputs(opening, data) < 0) return -1;
   for (int t = 0; t < data->table_count; t++)
     bind_choices(opening, &data->tables[t], opening->pipelines[t]);
   for (int t = 0; t < data->table_count; t++)

@@ -259,6 +259,11 @@ wanted = [level("first/x") - level("second/x")] + ([level("first/y") - level("se
 assert len(rows) == len(wanted) and all(abs(row - want) < 3 for row, want in zip(rows, wanted)), (rows, wanted)
 PYTHON
 done
+# The operands are in the order of the data's lines, whatever that of the inputs is.
+sed -e '/^input a/d' -e 's/^param s/input a : u8[batch, 1, 8, 8]\nparam s/' both.net > turned.net
+check "turned compiles" "$nnc" turned.net -o turned
+check "turned trains" ./turned --quiet
+check "the order of the lines" cmp <(./both predict --quiet first second) <(./turned predict --quiet first second)
 check_status "a picture for each field" 1 'predict needs 2 files: a .image_folder., b .image_folder.; 3 given' ./both predict first/x.png second/x.png first/y.png
 check_status "as many in both folders" 1 'a has 1 examples, but b has 2' ./both predict first/x.png second
 
