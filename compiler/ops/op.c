@@ -29,6 +29,8 @@ bool op_has_kernel(Op op, const Target *target) {
   return kind == KERNEL_LOOP || (target && target->kernels[kind]);
 }
 
+bool op_values_are_remade(const Target *target) { return target && target->computes_again; }
+
 bool op_attention_has_kernels(const Target *target) {
   static const Op apart[] = {OP_ATTENTION, OP_ATTENTION_LSE, OP_ATTENTION_GRAD_Q,
                              OP_ATTENTION_GRAD_KV};

@@ -142,6 +142,8 @@ bool op_attention_fits(const Target *target, DType dtype, int64_t depth, int64_t
 bool op_attention_gains(const Target *target, const AttentionUse *use);
 /* False: its kernels of attention are slower than products, which alone have tensor cores. */
 bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
+/* Whether cheap values that gradients need are computed again there (Target.computes_again). */
+bool op_values_are_remade(const Target *target);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */
 bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason);
 bool op_is_elementwise(Op op);

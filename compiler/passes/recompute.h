@@ -19,5 +19,8 @@ typedef struct RecomputeResult {
 /* A copy of `graph` in the arena `into`; the values of its outputs are the same. */
 Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *options,
                        RecomputeResult *result);
+/* Cheap values that gradients need are computed again (rematerialize.c), if all together they have
+ * `least_bytes`; else returns `graph` itself. */
+Graph *graph_rematerialize(Arena *into, Graph *graph, int64_t least_bytes);
 
 #endif

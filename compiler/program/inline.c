@@ -24,6 +24,12 @@ typedef struct Demand {
   int phase;         /* the latest of a kernel that asks */
 } Demand;
 
+/* What the forward part keeps for the gradients. */
+typedef struct Keeps {
+  bool *is_forward, *is_early; /* by node id; early: not forward, but elementwise of what is */
+  bool *is_needed;             /* forward, and read in any case by what is neither */
+} Keeps;
+
 static OpFamily family_of(const Node *node) { return op_info(node->op)->class->family; }
 
 static bool is_plain_movement(const Node *node) {
@@ -68,21 +74,26 @@ static const Node *real_operand(const Lowering *lowering, const Node *node, int 
 
 /* Would the operand be in memory without this user?  A guess: a leaf is, and a value with another
  * user may be. But beside masks one user of the operand is none: of x <= 0 and where(x <= 0, 0, x)
- * the mask is smaller than x, so it is better to keep the mask. */
-static bool is_in_memory_anyway(const Lowering *lowering, const Node *operand, const Node *node) {
+ * the mask is smaller than x, so it is better to keep the mask. For gradients it is, too, where
+ * they read x for nothing else. */
+static bool is_in_memory_anyway(const Lowering *lowering, const Keeps *keeps, const Demand *demand,
+                                const Node *operand, const Node *node) {
   if (lowering->places[operand->id].kind == PLACE_LOAD) return true;
   bool is_mask = dtype_size(node->type.dtype) < dtype_size(operand->type.dtype);
-  return is_mask ? lowering->wide_uses[operand->id] > 1 : lowering->uses[operand->id] > 1;
+  if (!is_mask) return lowering->uses[operand->id] > 1;
+  bool is_kept = keeps->is_forward[node->id] && demand->is_late && lowering->entry == ENTRY_TRAIN;
+  return is_kept ? keeps->is_needed[operand->id] : lowering->wide_uses[operand->id] > 1;
 }
 
 /* One large operand, which is in memory in any case: then computing the node again where it is
  * needed costs no more than loading it. */
-static bool is_cheap_to_repeat(const Lowering *lowering, const Node *node) {
+static bool is_cheap_to_repeat(const Lowering *lowering, const Keeps *keeps, const Demand *demand,
+                               const Node *node) {
   int count = 0;
   for (int i = 0; i < node->operand_count; i++) {
     const Node *operand = real_operand(lowering, node, i);
     if (operand == NULL) continue;
-    if (!is_in_memory_anyway(lowering, operand, node) || ++count > 1) return false;
+    if (!is_in_memory_anyway(lowering, keeps, demand, operand, node) || ++count > 1) return false;
   }
   return true;
 }
@@ -137,11 +148,6 @@ static bool narrows(const Node *node) {
 }
 
 /* ---- what the forward part keeps for the gradients ---- */
-
-typedef struct Keeps {
-  bool *is_forward, *is_early; /* by node id; early: not forward, but elementwise of what is */
-  bool *is_needed;             /* forward, and read in any case by what is neither */
-} Keeps;
 
 static bool is_early(const Lowering *lowering, const Keeps *keeps, const Node *node) {
   const Place *place = &lowering->places[node->id];
@@ -220,7 +226,8 @@ static bool should_inline(const Lowering *lowering, const Keeps *keeps, const No
   const OpClass *class = op_info(node->op)->class;
   if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
   double most_reads = lowering->program->target->fusion.cheap_repeats * elements;
-  return class->moves_values || (demand->reads <= most_reads && is_cheap_to_repeat(lowering, node));
+  return class->moves_values ||
+         (demand->reads <= most_reads && is_cheap_to_repeat(lowering, keeps, demand, node));
 }
 
 static bool is_window_loop(const Node *node, const Place *place) {

@@ -98,6 +98,8 @@ typedef struct Target {
   DepthLimits depth;
   FusionLimits fusion;
   TargetCosts costs;
+  /* Whether cheap values that gradients need are computed again (passes/rematerialize.c). */
+  bool computes_again;
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */

@@ -310,6 +310,21 @@ static const char *judge_recomputation(Judge *judge) {
   return text ? text : judge_program(judge, module, 1, "program with recomputation");
 }
 
+/* Cheap values of the train entry computed again, however few they are. */
+static const char *judge_rematerialization(Judge *judge) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  passes_at(judge, module, 1);
+  judge->stage = "rematerialization";
+  panic_set_context(judge->stage);
+  Graph *graph = module->entries[ENTRY_TRAIN];
+  module->entries[ENTRY_TRAIN] = graph_rematerialize(judge->arena, graph, 0);
+  if (module->entries[ENTRY_TRAIN] == graph) return NULL;
+  const char *broken = module_verify(judge->arena, module);
+  if (broken) panic("the verifier rejects the module: %s", broken);
+  const char *text = interpret(judge, module);
+  return text ? text : judge_program(judge, module, 1, "program with rematerialization");
+}
+
 const char *judge_case(const Case *test, const Reference *reference, Arena *arena) {
   Judge judge = {.arena = arena, .test = test, .reference = reference};
   judge.stage = "interpreter";
@@ -325,6 +340,7 @@ const char *judge_case(const Case *test, const Reference *reference, Arena *aren
   if (!text) text = judge_blocks(&judge, 0, 3);
   if (!text) text = judge_pass_programs(&judge);
   if (!text) text = judge_recomputation(&judge);
+  if (!text) text = judge_rematerialization(&judge);
   panic_set_context(NULL);
   return text;
 }
