@@ -117,7 +117,7 @@ enum {
   WHOLE_DEPTH = 512,     /* ... or where one is packed; else into pieces of about ... */
   DEPTH_PIECE = 384,
   TASK_CLOCKS = 1000,
-  MOST_KEPT_BYTES = 4 << 20, /* of a worker's copy of b for the tasks that follow */
+  MOST_KEPT_BYTES = 2 << 20, /* of a worker's copy of b for the tasks that follow */
   MOST_A_BYTES = 512 << 10   /* of a copy of a, which stays in the second-level cache */
 };
 
@@ -127,8 +127,14 @@ typedef struct Costs { /* of an element, or of a multiply-add, with the operands
   bool is_kept; /* b, in panels */
 } Costs;
 
+/* Columns of a block in whole groups, as wide as a tile of any vectors. */
+static int64_t packed_columns(const ContractGrid *grid) {
+  if (grid->on_unit) return align_up(grid->n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS;
+  return align_up(grid->n_block, TILE_COLUMNS);
+}
+
 static int64_t kept_bytes(const ContractGrid *grid, int64_t size) {
-  return (grid->n_block + TILE_MAX_COLUMNS) * align_up(grid->k, 8) * size;
+  return packed_columns(grid) * align_up(grid->k, 8) * size;
 }
 
 /* Fills in what follows from m_block and n_block. */
@@ -329,7 +335,7 @@ static void take_memory(ContractGrid *grid, int64_t size) {
   enum { GROUP_SLACK = 4 };
   bool keeps_sums = contract_keeps_sums(grid);
   grid->keeps_b = grid->keeps_b && grid->pack_b;
-  int64_t columns = align_up(grid->n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS; /* whole groups */
+  int64_t columns = packed_columns(grid);
   int64_t rows = grid->m_block + TILE_MAX_ROWS, depth = grid->k_block + GROUP_SLACK;
   if (grid->on_unit) { /* whole tiles, or pairs, or widened */
     rows = align_up(grid->m_block, MATRIX_SIDE) + TILE_MAX_ROWS;
