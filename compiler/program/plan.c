@@ -2,8 +2,7 @@
  *
  * Variables come first. Then a region that all entries share, since one entry runs at a time; in
  * it two buffers of an entry may have the same bytes when a barrier lies between the last use of
- * one and the first of the other. Buffers are placed from the largest to the smallest, each in the
- * smallest gap among those already placed that are alive at the same time.
+ * one and the first of the other (offsets.c).
  *
  * Rounds of a scan loop run one after the other over the same steps. So a value that is not for a
  * single round (Buffer.owner) keeps its memory as long as the loop runs.
@@ -12,9 +11,9 @@
  * own: in the worker's block, after the part that the loop's kernels use for themselves. */
 #include "program/barriers.h"
 #include "program/buffers.h"
+#include "program/offsets.h"
 #include "program/stages.h"
 
-#include <stdlib.h>
 #include "support/panic.h"
 #include "support/integers.h"
 
@@ -107,66 +106,15 @@ static void find_live_ranges(Program *program, const ProgramEntry *entry) {
   }
 }
 
-typedef struct Placed {
-  int64_t begin, end;
-} Placed;
-
-static int by_begin(const void *a, const void *b) {
-  const Placed *x = a, *y = b;
-  if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-  return (x->end > y->end) - (x->end < y->end);
-}
-
-static const Program *sorted_program; /* for by_size: qsort has no context */
-
-static int by_size(const void *a, const void *b) {
-  int x = *(const int *)a, y = *(const int *)b;
-  int64_t p = sorted_program->buffers.items[x].bytes, q = sorted_program->buffers.items[y].bytes;
-  if (p != q) return p > q ? -1 : 1;
-  return (x > y) - (x < y);
-}
-
-/* The begin of the smallest gap of `bytes` between the `count` placed ranges; else the end
- * of them all. */
-static int64_t find_gap(Placed *placed, int count, int64_t bytes) {
-  if (count > 0) qsort(placed, (size_t)count, sizeof *placed, by_begin);
-  int64_t end = 0, best = -1, best_size = INT64_MAX;
-  for (int i = 0; i < count; i++) {
-    int64_t gap = placed[i].begin - end;
-    if (gap >= bytes && gap < best_size) {
-      best = end;
-      best_size = gap;
-    }
-    if (placed[i].end > end) end = placed[i].end;
-  }
-  return best >= 0 ? best : end;
-}
-
 typedef VEC(int) BufferList;
 
-/* Places the buffers from `begin` on, those that are alive together apart: in no two steps with the same
- * `time`. Returns the end. */
-static int64_t place(Program *program, BufferList *list, const int *time, int64_t begin) {
-  Arena *scratch = arena_create();
-  Placed *placed = ARENA_ARRAY(scratch, Placed, list->count);
-  int64_t end = begin;
-  sorted_program = program;
-  if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof *list->items, by_size);
+/* Places the buffers from `begin` on. Returns the end. */
+static int64_t place(Program *program, const BufferList *list, const int *time, int64_t begin) {
   for (int i = 0; i < list->count; i++) {
     Buffer *buffer = &program->buffers.items[list->items[i]];
     if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
-    int count = 0;
-    for (int k = 0; k < i; k++) {
-      const Buffer *other = &program->buffers.items[list->items[k]];
-      if (time[other->last_step] >= time[buffer->first_step] &&
-          time[buffer->last_step] >= time[other->first_step])
-        placed[count++] = (Placed){other->offset - begin, other->offset - begin + other->bytes};
-    }
-    buffer->offset = begin + find_gap(placed, count, buffer->bytes);
-    end = greatest(end, buffer->offset + buffer->bytes);
   }
-  arena_destroy(scratch);
-  return end;
+  return offsets_assign(program, list->count, list->items, time, begin);
 }
 
 /* Places the entry's buffers in the arena from offset 0; returns the bytes needed. A barrier between
