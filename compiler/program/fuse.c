@@ -298,21 +298,6 @@ static bool try_merge(Fuser *fuser, int a, int b) {
   return true;
 }
 
-static void merge_with_producers(Fuser *fuser) {
-  Lowering *lowering = fuser->lowering;
-  for (int i = 0; i < lowering->graph->nodes.count; i++) {
-    const Place *place = &lowering->places[lowering->graph->nodes.items[i]->id];
-    if (place->kind != PLACE_GROUP) continue;
-    bool again = true;
-    while (again) {
-      again = false;
-      const IdList *inputs = &fuser->inputs[place->group];
-      for (int k = inputs->count - 1; k >= 0 && !again; k--)
-        again = try_merge(fuser, inputs->items[k], place->group);
-    }
-  }
-}
-
 static int64_t group_elements(const Group *group) {
   return shape_elements(group->has_inner ? group->full : group->domain);
 }
@@ -327,6 +312,37 @@ static bool share_reads(const Fuser *fuser, int a, int b) {
       return true;
   }
   return false;
+}
+
+/* Few elements of a large value (inline.c keeps them) are taken by a kernel that reads the value anyway, so
+ * that it is dead after this one. */
+static void merge_takers(Fuser *fuser) {
+  Lowering *lowering = fuser->lowering;
+  for (int i = 0; i < lowering->graph->nodes.count; i++) {
+    const Node *node = lowering->graph->nodes.items[i];
+    const Place *place = &lowering->places[node->id];
+    if (place->kind != PLACE_GROUP || !group_takes_few(lowering, node)) continue;
+    for (int g = 0; g < lowering->groups.count; g++) {
+      const Group *group = group_at(fuser, g);
+      if (group->template_node || group->phase != group_at(fuser, place->group)->phase) continue;
+      if (share_reads(fuser, g, place->group) && try_merge(fuser, g, place->group)) break;
+    }
+  }
+}
+
+static void merge_with_producers(Fuser *fuser) {
+  Lowering *lowering = fuser->lowering;
+  for (int i = 0; i < lowering->graph->nodes.count; i++) {
+    const Place *place = &lowering->places[lowering->graph->nodes.items[i]->id];
+    if (place->kind != PLACE_GROUP) continue;
+    bool again = true;
+    while (again) {
+      again = false;
+      const IdList *inputs = &fuser->inputs[place->group];
+      for (int k = inputs->count - 1; k >= 0 && !again; k--)
+        again = try_merge(fuser, inputs->items[k], place->group);
+    }
+  }
 }
 
 /* Elements that the members read, about. */
@@ -372,6 +388,7 @@ void stage_fuse(Lowering *lowering) {
   for (int i = 0; i < groups; i++)
     if (!lowering->groups.items[i]->is_merged_away) find_inputs(&fuser, i);
   add_update_edges(&fuser);
+  merge_takers(&fuser);
   merge_with_producers(&fuser);
   merge_siblings(&fuser);
 }

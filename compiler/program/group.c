@@ -153,3 +153,14 @@ void stage_build(Lowering *lowering) {
     if (!lowering->groups.items[i]->is_merged_away)
       group_build_surely(lowering, lowering->groups.items[i]);
 }
+
+bool group_takes_few(const Lowering *lowering, const Node *node) {
+  enum { MANY = 8 };
+  if (op_info(node->op)->class->family != FAMILY_INDEXING || lowering->entry != ENTRY_TRAIN)
+    return false;
+  const Node *from = node->operands[0];
+  while (op_info(from->op)->class->family == FAMILY_MOVEMENT && from->operand_count == 1)
+    from = from->operands[0];
+  return lowering->places[from->id].kind == PLACE_GROUP &&
+         MANY * shape_elements(node->type.shape) <= shape_elements(from->type.shape);
+}

@@ -11,6 +11,7 @@
  *
  * Joined parts (pad, concat) inside of joined parts would each be looked for by the indices of
  * those around them, the longer the deeper: sums of such are computed once. */
+#include "program/group.h"
 #include "program/stages.h"
 
 #include "ops/op.h"
@@ -219,7 +220,7 @@ static bool should_inline(const Lowering *lowering, const Keeps *keeps, const No
   if (demand->needs_memory || (demand->is_convolved && narrows(node))) return false;
   if (place->is_free) return true;
   if (demand->is_part && joins && family_of(node) != FAMILY_MOVEMENT) return false;
-  if (prolongs_lives(lowering, node, demand)) return false;
+  if (prolongs_lives(lowering, node, demand) || group_takes_few(lowering, node)) return false;
   double elements = (double)shape_elements(node->type.shape);
   if (demand->is_late && is_better_kept(lowering, keeps, node)) return false;
   if (demand->reads <= elements) return true;
