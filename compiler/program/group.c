@@ -155,7 +155,7 @@ void stage_build(Lowering *lowering) {
 }
 
 bool group_takes_few(const Lowering *lowering, const Node *node) {
-  enum { MANY = 8 };
+  enum { MANY = 4 };
   if (op_info(node->op)->class->family != FAMILY_INDEXING || lowering->entry != ENTRY_TRAIN)
     return false;
   const Node *from = node->operands[0];

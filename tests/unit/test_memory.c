@@ -1,4 +1,4 @@
-/* Recomputation and micro-batches: the graphs mean what they did before, the programs compute it,
+/* Recomputation, rematerialization and micro-batches: the graphs mean what they did before, the programs compute it,
  * and what cannot be taken in pieces is refused. */
 #include "networks.h"
 #include "passes/microbatch.h"
@@ -48,6 +48,70 @@ static void test_recomputation_keeps_results(void **state) {
     arena_destroy(arena);
   }
 }
+
+/* ---- rematerialization ---- */
+
+/* How many nodes the training step has more; it computes what it did before. */
+static int check_rematerialize(Arena *arena, Module *module, const char *name) {
+  Graph *before = module->entries[ENTRY_TRAIN];
+  Graph *after = graph_rematerialize(arena, before, 0);
+  const char *what = arena_printf(arena, "%s, rematerialized", name);
+  assert_close_results(arena, before, after, 0, what);
+  module->entries[ENTRY_TRAIN] = after;
+  assert_null(module_verify(arena, module));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, what);
+  module->entries[ENTRY_TRAIN] = before;
+  return after->nodes.count - before->nodes.count;
+}
+
+static void test_rematerialization_keeps_results(void **state) {
+  (void)state;
+  for (int i = 0; i < NETWORKS; i++) {
+    Arena *arena = arena_create();
+    Module *module = network_module(arena, network_names[i], 1);
+    check_rematerialize(arena, module, network_names[i]);
+    arena_destroy(arena);
+  }
+}
+
+/* Copies of the nodes with an operator and a path, which begin the second phase. */
+static int count_again(const Graph *graph, Op op, const char *path) {
+  int count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    count += node->op == op && strcmp(node->path, path) == 0 && node_attribute(node, ATTR_PHASE);
+  }
+  return count;
+}
+
+/* Gradients need the sum before an activation and its result, which is made of the sum: GELU and SiLU
+ * have copies; ReLU's result is all that its gradient reads, and stays. Products are never copied. */
+static void test_activations_are_made_again(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "slopes", 1);
+  Graph *after = graph_rematerialize(arena, module->entries[ENTRY_TRAIN], 0);
+  assert_int_equal(count_again(after, OP_MUL, "gelu.0"), 1);
+  assert_true(count_again(after, OP_ERF, "gelu.0.share") == 1);
+  assert_int_equal(count_again(after, OP_WHERE, "relu.0.y"), 0);
+  for (int i = 0; i < after->nodes.count; i++)
+    if (after->nodes.items[i]->op == OP_CONTRACT && !strstr(after->nodes.items[i]->path, "grad"))
+      assert_null(node_attribute(after->nodes.items[i], ATTR_PHASE));
+  arena_destroy(arena);
+}
+
+/* Less than what is asked for: nothing changes. */
+static void test_few_bytes_are_not_made_again(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "cnn", 1);
+  Graph *graph = module->entries[ENTRY_TRAIN];
+  assert_ptr_equal(graph_rematerialize(arena, graph, 1 << 30), graph);
+  assert_ptr_not_equal(graph_rematerialize(arena, graph, 0), graph);
+  arena_destroy(arena);
+}
+
+/* ---- micro-batches ---- */
 
 static void check_pieces(Arena *arena, Module *module, const char *name, int pieces) {
   Graph *before = module->entries[ENTRY_TRAIN];
@@ -148,6 +212,9 @@ static void test_stages_survive_a_dump(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_recomputation_keeps_results),
+      cmocka_unit_test(test_rematerialization_keeps_results),
+      cmocka_unit_test(test_activations_are_made_again),
+      cmocka_unit_test(test_few_bytes_are_not_made_again),
       cmocka_unit_test(test_micro_batches_keep_results),
       cmocka_unit_test(test_large_sums_over_examples_stay_whole),
       cmocka_unit_test(test_batch_normalization_couples_the_examples),

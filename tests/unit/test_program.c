@@ -197,13 +197,8 @@ static void test_a_perceptron_needs_few_launches(void **state) {
   arena_destroy(arena);
 }
 
-/* Of gelu, silu and gelu by tanh the gradients need two values a place, the result for the next layer and the slope; of
- * relu, relu6 and softmax the result alone, which they share with the next layer. What feeds the activation is not
- * kept, nor are masks or exponentials: 3 * 2 + 3 at the loss, and the gradient of the loss. */
-static void test_gradients_need_little_of_activations(void **state) {
-  (void)state;
-  Arena *arena = arena_create();
-  const Program *program = make_program(arena, network_module(arena, "slopes", 1), 1);
+/* Bytes of activations that the step named `loss` finds and leaves. */
+static int64_t bytes_across_the_loss(const Program *program) {
   const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
   int loss_step = -1;
   for (int i = 0; i < entry->steps.count; i++) {
@@ -211,7 +206,7 @@ static void test_gradients_need_little_of_activations(void **state) {
     if (step->kind == STEP_LAUNCH && strcmp(step->path, "loss") == 0) loss_step = i;
   }
   assert_true(loss_step > 0);
-  int64_t bytes = 0, place_bytes = 16 * 48 * (int64_t)sizeof(float);
+  int64_t bytes = 0;
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
     if (buffer->kind != BUFFER_ACTIVATION || buffer->entry != ENTRY_TRAIN || buffer->view_of >= 0 ||
@@ -219,7 +214,52 @@ static void test_gradients_need_little_of_activations(void **state) {
       continue;
     if (buffer->first_step < loss_step && buffer->last_step > loss_step) bytes += buffer->bytes;
   }
-  assert_true(bytes <= 10 * place_bytes + place_bytes / 2);
+  return bytes;
+}
+
+/* Of gelu, silu and gelu by tanh the gradients need two values a place, the result for the next layer and the slope; of
+ * relu, relu6 and softmax the result alone, which they share with the next layer. What feeds the activation is not
+ * kept, nor are masks or exponentials: 3 * 2 + 3 at the loss, and the gradient of the loss. */
+static void test_gradients_need_little_of_activations(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Program *program = make_program(arena, network_module(arena, "slopes", 1), 1);
+  int64_t place_bytes = 16 * 48 * (int64_t)sizeof(float);
+  assert_true(bytes_across_the_loss(program) <= 10 * place_bytes + place_bytes / 2);
+  arena_destroy(arena);
+}
+
+/* Two layers keep a result and a mask each, of a byte an element, and there is the gradient of the loss. */
+static void test_gradients_need_masks_of_what_is_compared(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Program *program = make_program(arena, network_module(arena, "masks", 1), 1);
+  int64_t place_bytes = 16 * 48 * (int64_t)sizeof(float);
+  assert_true(bytes_across_the_loss(program) <=
+              2 * (place_bytes + place_bytes / 4) + place_bytes + 256);
+  arena_destroy(arena);
+}
+
+/* The loss needs the scores of the true classes: the kernel that reads all scores takes them, and nothing reads the
+ * scores after it. */
+static void test_scores_are_read_once(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Program *program = make_program(arena, network_module(arena, "mlp", 1), 1);
+  const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
+  int scores = -1, readers = 0;
+  for (int i = 0; i < program->buffers.count; i++)
+    if (program->buffers.items[i].entry == ENTRY_TRAIN &&
+        strcmp(program->buffers.items[i].name, "logits.y") == 0)
+      scores = i;
+  assert_true(scores >= 0);
+  for (int s = 0; s < entry->steps.count; s++) {
+    const Step *step = &entry->steps.items[s];
+    for (int k = 0; step->kind == STEP_LAUNCH && k < step->operand_count; k++)
+      readers += step->operands[k] == scores &&
+                 !program->kernels.items[step->kernel]->operands[k].is_output;
+  }
+  assert_int_equal(readers, 1);
   arena_destroy(arena);
 }
 
@@ -299,6 +339,8 @@ int main(void) {
       cmocka_unit_test(test_one_value_goes_to_several_places),
       cmocka_unit_test(test_large_reductions_have_many_tasks),
       cmocka_unit_test(test_gradients_need_little_of_activations),
+      cmocka_unit_test(test_gradients_need_masks_of_what_is_compared),
+      cmocka_unit_test(test_scores_are_read_once),
       cmocka_unit_test(test_examples_go_through_in_blocks),
       cmocka_unit_test(test_joined_parts_in_joined_parts_are_stored),
       cmocka_unit_test(test_a_perceptron_needs_few_launches),
