@@ -86,17 +86,22 @@ static void close_columns(LoopWriter *writer) {
   code_close(writer->code);
 }
 
-/* Whether several rows are added in one pass over the columns: of memory that is not in a cache one stream at
- * a time is read faster, and its bits are the same. */
-static bool takes_rows(const LoopWriter *writer, int number) {
-  enum { MOST_EXPRESSIONS = 8 };
-  const Stage *stage = &writer->kernel->stages[number];
+/* Whether a stage reads memory that is in no cache. */
+static bool reads_streams(const LoopWriter *writer, int number) {
   ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
   for (int i = 0; i < list.count; i++) {
     if (list.items[i]->kind != EXPR_LOAD) continue;
     const KernelOperand *memory = &writer->kernel->operands[list.items[i]->operand];
-    if (memory->elements >= STREAM_BYTES / dtype_size(memory->dtype)) return false;
+    if (memory->elements >= STREAM_BYTES / dtype_size(memory->dtype)) return true;
   }
+  return false;
+}
+
+/* Whether several rows are added in one pass over the columns; their bits are the same. */
+static bool takes_rows(const LoopWriter *writer, int number) {
+  enum { MOST_EXPRESSIONS = 8 };
+  const Stage *stage = &writer->kernel->stages[number];
+  ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
   return stage->axis_count > 0 && stage->extent[stage->axis_count - 1] >= 2 * COLUMN_ROWS &&
          list.count <= MOST_EXPRESSIONS;
 }
@@ -107,6 +112,8 @@ static void write_column_joins(LoopWriter *writer, int number, DType dtype, int 
   ExprScope *scope = &writer->scope;
   const Stage *stage = &writer->kernel->stages[number];
   const char **axis = &scope->axes[scope->axis_count - 1], *name = *axis;
+  /* written out, each load would step over several lines, and the processor fetches less ahead */
+  if (reads_streams(writer, number)) code_line(code, "NNC_ROLLED");
   open_columns(writer);
   for (int i = 0; i < rows; i++) {
     if (i > 0) *axis = arena_printf(code->arena, "(%s + %d)", name, i);
