@@ -413,20 +413,26 @@ NNC_INLINE double nnc_sigmoid_f64(double x) {
   return 1 / (NNC_FMA(scale, q, 0x1p-512) + scale) * 0x1p-512;
 }
 
-/* (scale - 1) + scale (e^r - 1) in a sum of three parts, the first two exact together. Of large
- * results the one is no part, and they are doubled at last, for 2^1024 is no double. */
+/* base + scale (e^r - 1) in a sum of three parts, the first two exact together; x was reduced to r, the whole number
+ * is in `sum`. */
+NNC_INLINE double nnc_expm1_sum(double x, double r, double sum, double scale, double base,
+                                double base_low) {
+  const double n = sum - NNC_MAGIC;
+  /* what the last rounding of r took off */
+  const double lost = NNC_FMA(n, -NNC_LN2_LOW, NNC_FMA(n, -NNC_LN2_HIGH, x) - r);
+  const double high = NNC_FMA(scale, r, base), low = NNC_FMA(scale, r, base - high) + base_low;
+  const double rest = NNC_FMA(r * r, NNC_EXPM1_LONG(r), lost);
+  return high + NNC_FMA(scale, rest, low);
+}
+
+/* Of large results the one is no part, and they are doubled at last, for 2^1024 is no double. */
 NNC_INLINE double nnc_expm1_f64(double x) {
   double sum;
   const double bounded = nnc_bounded(x, -50, 710), r = nnc_reduce_exp(bounded, &sum);
-  const double n = sum - NNC_MAGIC;
-  /* what the last rounding of r took off */
-  const double lost = NNC_FMA(n, -NNC_LN2_LOW, NNC_FMA(n, -NNC_LN2_HIGH, bounded) - r);
   const bool is_large = bounded > 420;
   const double scale = nnc_power_of_2(is_large ? sum - 1 : sum);
   const double base = is_large ? scale : scale - 1, base_low = is_large ? 0 : (scale - base) - 1;
-  const double high = NNC_FMA(scale, r, base), low = NNC_FMA(scale, r, base - high) + base_low;
-  const double rest = NNC_FMA(r * r, NNC_EXPM1_LONG(r), lost);
-  const double y = high + NNC_FMA(scale, rest, low);
+  const double y = nnc_expm1_sum(bounded, r, sum, scale, base, base_low);
   return x == 0 ? x : is_large ? y + y : y;
 }
 
@@ -447,7 +453,10 @@ NNC_INLINE double nnc_log1p_f64(double x) {
 
 /* -e / (2 + e) with e = e^(-2 |x|) - 1 in (-1, 0]. */
 NNC_INLINE double nnc_tanh_f64(double x) {
-  const double e = nnc_expm1_f64(-2 * nnc_bounded(__builtin_fabs(x), 0, 22));
+  double sum;
+  const double a = -2 * nnc_bounded(__builtin_fabs(x), 0, 22), r = nnc_reduce_exp(a, &sum);
+  const double scale = nnc_power_of_2(sum), base = scale - 1;
+  const double e = nnc_expm1_sum(a, r, sum, scale, base, (scale - base) - 1);
   const double d = 2 + e, inverse = 1 / d, q = -e * inverse;
   return __builtin_copysign(q + nnc_quotient_rest(-e, d, e - (d - 2), q, inverse), x);
 }
