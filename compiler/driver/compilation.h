@@ -19,7 +19,9 @@ void inputs_add_named(Compilation *compilation, const Module *module);
  * the exit status. */
 int write_text(const Compilation *compilation, Text *text);
 int write_module(const Compilation *compilation, const Module *module);
-int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit);
+struct Tuning; /* tune.h */
+int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit,
+                 const struct Tuning *tuning);
 int write_program(const Compilation *compilation, const Program *program);
 int write_gradient_table(const Compilation *compilation, Module *module);
 

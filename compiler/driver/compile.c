@@ -1,5 +1,8 @@
 /* nnc FILE -o OUT: the whole compiler as a list of calls. */
+#include <stdio.h>
+
 #include "driver/compilation.h"
+#include "driver/tune.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
 #include "ops/retype.h"
@@ -43,9 +46,9 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
 /* ---- the whole way ---- */
 
 static int write_result(const Compilation *compilation, const Program *program,
-                        const MemoryFit *fit) {
+                        const MemoryFit *fit, const Tuning *tuning) {
   const Options *options = compilation->options;
-  if (options->report != REPORT_NONE) return write_report(compilation, program, fit);
+  if (options->report != REPORT_NONE) return write_report(compilation, program, fit, tuning);
   if (options->emit == EMIT_PROGRAM) return write_program(compilation, program);
   return write_executable(compilation, program, fit->limit);
 }
@@ -88,6 +91,22 @@ static bool make_cheaper(Module *module, const Program *program, ProgramOptions 
   return batches || keeps;
 }
 
+/* The program as it was measured to be fastest, where it still is within the memory limit. */
+static int tune_program(const Compilation *compilation, const Module *module, MemoryFit *fit,
+                        Tuning *tuning, const Program **program) {
+  int status = tune(compilation, module, &fit->lowering, tuning);
+  if (status != 0 || !tuning->is_kept) return status;
+  const Program *tuned = program_create(compilation->arena, module, &tuning->lowering);
+  int64_t peak = tuned->arena_bytes + tuning->threads * tuned->worker_bytes;
+  if (fit->limit > 0 && peak > fit->limit) {
+    fprintf(stderr, "tune: not taken: the program would need more than the memory limit\n");
+    tuning->is_kept = false;
+    return 0;
+  }
+  *program = tuned;
+  return 0;
+}
+
 /* The module from its elaboration to the executable, or to what is asked for instead. */
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
@@ -127,7 +146,12 @@ static int compile_module(Compilation *compilation, Module *module) {
   const Program *program = program_create(arena, module, &fit.lowering);
   while (make_cheaper(module, program, &fit.lowering))
     program = program_create(arena, module, &fit.lowering);
-  return options->stages.dump_after ? 0 : write_result(compilation, program, &fit);
+  Tuning tuning = {0};
+  if (options->tunes) {
+    int status = tune_program(compilation, module, &fit, &tuning, &program);
+    if (status != 0) return status;
+  }
+  return options->stages.dump_after ? 0 : write_result(compilation, program, &fit, &tuning);
 }
 
 /* What a dump after the last stage of lowering holds, to the executable. */
@@ -135,6 +159,7 @@ static int compile_program(Compilation *compilation, const SourceFile *dump) {
   const Options *options = compilation->options;
   PipelineOptions nothing = {.start_after = pass_table[pass_count - 1].name};
   MemoryFit fit = {0};
+  const Tuning tuning = {0};
   bool stopped;
   Program *program = program_parse(compilation->arena, compilation->diagnostics, dump,
                                    module_find_violation, options->target);
@@ -145,7 +170,7 @@ static int compile_program(Compilation *compilation, const SourceFile *dump) {
   if (!passes_run(module, compilation->diagnostics, &nothing, &stopped)) return EXIT_MISTAKES;
   if (options->emit == EMIT_IR || options->emit == EMIT_DOT)
     return write_module(compilation, module);
-  return write_result(compilation, program, &fit);
+  return write_result(compilation, program, &fit, &tuning);
 }
 
 static int compile_source(Compilation *compilation, const SourceFile *source) {

@@ -11,6 +11,7 @@
 #include "backend/c/kernels.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/images.h"
+#include "driver/machine.h"
 #include "program/stages.h"
 #include "support/names.h"
 
@@ -39,6 +40,7 @@ enum {
   KEY_INTERNAL,
   KEY_MEMORY_LIMIT,
   KEY_THREADS,
+  KEY_TUNE,
   KEY_CFLAGS,
   KEY_STATIC,
   KEY_REPORT_PAGE,
@@ -79,6 +81,10 @@ static const struct argp_option option_table[] = {
      "The threads that OUT is for (default: all of this machine): --memory-limit counts their "
      "workspaces, and recurrent layers are divided among them. OUT may be started with other "
      "numbers, for the same results",
+     1},
+    {"tune", KEY_TUNE, 0, 0,
+     "Measure several ways to compute the training step on this machine, for --threads=N, and take "
+     "the fastest; what was measured is kept in the cache",
      1},
     {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
     {"arch", KEY_ARCH, "ARCH", 0,
@@ -283,7 +289,7 @@ static void check_dumps(const Options *options, struct argp_state *state) {
       (options->has_level || options->has_float || options->has_scans ||
        options_limit_memory(options) || options->definitions.count > 0 ||
        options->check_gradients || options->check_indices || options->passes.dump_after ||
-       options->passes.stop_after || options->stages.dump_after))
+       options->passes.stop_after || options->stages.dump_after || options->tunes))
     argp_error(state,
                "after %s nothing is left to choose but what is emitted and how C is compiled",
                options->stages.start_after);
@@ -311,6 +317,25 @@ static void check_target(ParseState *parse, struct argp_state *state) {
   if (mistake) argp_error(state, "%s", mistake);
   if (!is_cuda && arch && (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))
     argp_error(state, "--arch=%s names GPUs, which are for --target=cuda", arch);
+}
+
+/* Measuring needs an optimized executable that this machine runs. */
+static void check_tuning(const Options *options, struct argp_state *state) {
+  if (!options->tunes) return;
+  if (options->target->name != target_c.name)
+    argp_error(state, "--tune measures on this machine's processors: it is for --target=c");
+  if (options->passes.level == 0) argp_error(state, "--tune is for -O1: -O0 is for debugging");
+  if (options->emit == EMIT_IR || options->emit == EMIT_DOT || options->check_gradients ||
+      options->passes.dump_after || options->passes.stop_after || options->stages.dump_after)
+    argp_error(state,
+               "--tune chooses how kernels are computed: there are none in graphs and dumps");
+  const char *arch = options->toolchain.arch, *lacking = NULL;
+  if (arch && strchr(arch, ','))
+    argp_error(state, "--tune measures one architecture: --arch takes one with it, not a list");
+  if (arch) lacking = machine_lacks(arch);
+  if (lacking)
+    argp_error(state, "--tune measures on this machine, which cannot run --arch=%s: it has no %s",
+               arch, lacking);
 }
 
 /* `-o gpt.c` where an executable is written: the C was meant, or a letter was. */
@@ -341,8 +366,10 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
     argp_error(state, "--parameters is for nnc check");
   if (options->internal && (options->command != COMMAND_DOC || options->files.count > 0))
     argp_error(state, "--internal is for nnc doc without a name");
+  if (options->tunes && !single) argp_error(state, "--tune is for compiling: nnc FILE --tune");
   check_dumps(options, state);
   check_target(parse, state);
+  check_tuning(options, state);
   check_output(options, state);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
@@ -417,6 +444,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->scans = (ScanChoice)word_value(state, scan_words, argument, "--scans");
     break;
   case KEY_MEMORY_LIMIT: parse_memory_limit(state, options, argument); break;
+  case KEY_TUNE: options->tunes = true; break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
   case 'j': options->toolchain.jobs = parse_count(state, "--jobs", argument); break;
   case KEY_CACHE_SIZE:

@@ -55,6 +55,7 @@ typedef struct Options {
   VEC(const char *) definitions; /* -D name=value */
   int64_t memory_limit;          /* --memory-limit in bytes; 0: none, or a share */
   double memory_share;           /* --memory-limit=60%: .6; 0: none, or bytes */
+  bool tunes;                    /* --tune */
   int threads;                   /* --threads that the limit is for; 0: as many as there are */
   CompileOptions toolchain;      /* --cc, --arch, --cflags, -g, -v, --jobs, --cache-dir, ... */
   bool no_cache;                 /* --no-cache */

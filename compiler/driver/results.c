@@ -1,5 +1,6 @@
 /* What can be asked for instead of an executable. */
 #include "driver/compilation.h"
+#include "driver/tune.h"
 #include "graph/textual.h"
 #include "interpret/check_gradients.h"
 #include "ops/extern.h"
@@ -22,14 +23,18 @@ int write_module(const Compilation *compilation, const Module *module) {
   return write_text(compilation, &text);
 }
 
-int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit) {
+int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit,
+                 const Tuning *tuning) {
   Text text = {0};
   if (compilation->options->report == REPORT_JSON) {
     report_print_json(&text, program);
     if (fit->limit > 0) memory_add_json(&text, fit);
+    if (tuning->is_wanted) tuning_add_json(&text, tuning);
   } else {
     report_print(&text, program);
     memory_print(&text, fit);
+    if (tuning->is_wanted) text_add_char(&text, '\n');
+    tuning_print(&text, tuning);
   }
   return write_text(compilation, &text);
 }

@@ -14,7 +14,7 @@ static const char *const kind_name[KERNEL_KIND_COUNT] = {
 #include "kernel/kernels.def"
 };
 
-enum { MOST_HOST_VALUES = 1 << 16 };
+enum { MOST_HOST_VALUES = 1 << 16, MOST_VARIANTS = 64 };
 
 static const Field name_fields[] = {
     FIELD("kernel ", NAME, Kernel, name),
@@ -27,6 +27,7 @@ static const Field head_fields[] = {
     FIELD(" rounded", FLAG, Kernel, is_tf32),
     FIELD(" bf16x3", FLAG, Kernel, is_x3),
     FIELD(" keeping", FLAG, Kernel, keeps_weights),
+    FIELD(" variant ", OPTION, Kernel, variant, 0, MOST_VARIANTS),
     FIELD(", ", INT, Kernel, scalar_count, 0, MOST_HOST_VALUES),
     FIELD(" scalars, ", INT, Kernel, key_count, 0, MOST_HOST_VALUES),
     FIELD_LITERAL(" keys"),

@@ -104,6 +104,7 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .keeps_weights = options->level > 0 && keeps_weights(options, kind),
                        .keeps_rows = options->keeps_weights && options->level > 0 &&
                                      is_single(kind) && !program->module->run.splits_products,
+                       .variants = options->variants,
                        .threads = options->threads,
                        .scan = -1,
                        .rounds = 1,

@@ -84,12 +84,13 @@ typedef struct Lowering {
   const Node **node_of; /* by node id */
   VEC(Group *) groups;
   VEC(Launch) launches;
-  VEC(int) order;        /* launch numbers */
-  bool keeps_weights;    /* from run to run, packed for the kernels */
-  bool keeps_rows;       /* also for products of one row, which are templates for that */
-  int64_t blocks;        /* of the batch, in task loops; 0: there are none */
-  int threads;           /* that scans go through by blocks for; 0: they do not */
-  bool is_eager;         /* task loops wherever they are possible */
+  VEC(int) order;                  /* launch numbers */
+  bool keeps_weights;              /* from run to run, packed for the kernels */
+  bool keeps_rows;                 /* also for products of one row, which are templates for that */
+  int64_t blocks;                  /* of the batch, in task loops; 0: there are none */
+  const struct Variants *variants; /* of kernels, or NULL */
+  int threads;                     /* that scans go through by blocks for; 0: they do not */
+  bool is_eager;                   /* task loops wherever they are possible */
   int scan;              /* of a body: the number of its scan loop; -1: the entry itself */
   double rounds;         /* how often a run of the entry does all of this */
   const int *arguments;  /* of a body: the buffer of each operand */

@@ -137,8 +137,9 @@ typedef struct ProgramOptions {
       keeps_weights; /* what computes single examples keeps weights packed, where the target gains by it */
   bool
       keeps_batch_weights; /* so does what predicts a batch, where its kernels would pack them in each run */
-  const PipelineOptions *runner; /* which stage is dumped, times; NULL: none */
-  Diagnostics *diagnostics;      /* told when a dump cannot be written; may be NULL without */
+  const PipelineOptions *runner;   /* which stage is dumped, times; NULL: none */
+  Diagnostics *diagnostics;        /* told when a dump cannot be written; may be NULL without */
+  const struct Variants *variants; /* of kernels (variants.h); NULL: as the cost model picks */
   int threads; /* that the program is for, on which the blocks of scans depend; 0: no number of them */
   int64_t blocks; /* for tests: task loops of so many blocks wherever they are possible; 0:
                             * of blocks that the batch gives, where they gain */

@@ -122,6 +122,7 @@ static void add_scan(Lowering *lowering, const Group *group) {
                    .level = lowering->level,
                    .blocks = blocks,
                    .is_eager = lowering->is_eager,
+                   .variants = lowering->variants,
                    .threads = lowering->threads,
                    .scan = number,
                    .rounds = lowering->rounds * (double)rounds,

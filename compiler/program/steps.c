@@ -1,5 +1,6 @@
 /* Single steps: kernels shared by structure, operands bound to buffers, costs. */
 #include "program/steps.h"
+#include "program/variants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static const char *kernel_new_comment(const Lowering *lowering, const Group *gro
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* The kernel's number; a new one unless an equal one is there. */
+/* The kernel's number; a new one unless an equal one is there. Sets its variant. */
 static int kernel_share(Lowering *lowering, const Group *group, Kernel *kernel) {
   Program *program = lowering->program;
   Arena *scratch = arena_create();
@@ -137,6 +138,7 @@ static int kernel_share(Lowering *lowering, const Group *group, Kernel *kernel) 
   for (int i = 0; i < program->kernels.count && found < 0; i++)
     if (strcmp(program->kernel_keys.items[i], key) == 0) found = i;
   if (found < 0) {
+    kernel->variant = variants_find(lowering->variants, program->target, kernel, key);
     kernel->name = kernel_new_name(program, main_node(group), lowering->entry);
     kernel->comment = kernel_new_comment(lowering, group);
     vec_push(program->arena, &program->kernel_keys, arena_strdup(program->arena, key));
@@ -149,6 +151,7 @@ static int kernel_share(Lowering *lowering, const Group *group, Kernel *kernel) 
       panic("kernel %s: %s\n%s", kernel->name, wrong, text.data);
     }
   }
+  kernel->variant = program->kernels.items[found]->variant;
   arena_destroy(scratch);
   return found;
 }
@@ -344,10 +347,11 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
   Kernel *kernel = built->kernel;
   const Node *named = main_node(group);
   int kept = keep_weights(lowering, block_bytes, kernel, buffers);
+  int number = kernel_share(lowering, group, kernel);
   Step step = {
       .kind = STEP_LAUNCH,
       .kept = kept,
-      .kernel = kernel_share(lowering, group, kernel),
+      .kernel = number,
       .operand_count = kernel->operand_count,
       .operands =
           arena_copy(program->arena, buffers, sizeof *buffers * (size_t)kernel->operand_count),

@@ -20,6 +20,15 @@ int64_t target_worker_bytes(const Target *target, const Kernel *kernel) {
   return own->worker_bytes ? target_align(target, own->worker_bytes(kernel)) : 0;
 }
 
+int64_t target_variant_count(const Target *target, const Kernel *kernel) {
+  const TargetKernel *own = target_kernel(target, kernel);
+  return own->variants && !kernel->keeps_weights ? own->variants(kernel) : 1;
+}
+
+const char *target_variant_text(Arena *arena, const Target *target, const Kernel *kernel) {
+  return target_kernel(target, kernel)->variant_text(arena, kernel);
+}
+
 int64_t target_kept_bytes(const Target *target, const Kernel *kernel) {
   return target->kept_bytes ? target_align(target, target->kept_bytes(kernel)) : 0;
 }

@@ -19,6 +19,10 @@ typedef struct TargetKernel {
   int64_t (*tasks)(const Kernel *kernel);
   /* Bytes that a task needs in the block of memory of the worker that runs it; NULL: none. */
   int64_t (*worker_bytes)(const Kernel *kernel);
+  /* In how many variants it has the kernel, which differ in speed, and perhaps in rounding; NULL: in one. */
+  int64_t (*variants)(const Kernel *kernel);
+  /* What the kernel's variant is, in a few words; NULL where `variants` is. */
+  const char *(*variant_text)(Arena *arena, const Kernel *kernel);
   /* Writes the kernel's function. */
   void (*write)(struct Code *code, struct KernelFunction *function);
   /* About the microseconds that the target's compiler needs for a byte of the function; 0: as for a
@@ -145,6 +149,8 @@ typedef struct Target {
 /* The kernel must be of a kind that the target has. */
 int64_t target_task_count(const Target *target, const Kernel *kernel);
 int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
+int64_t target_variant_count(const Target *target, const Kernel *kernel);
+const char *target_variant_text(Arena *arena, const Target *target, const Kernel *kernel);
 int64_t target_kept_bytes(const Target *target, const Kernel *kernel);
 bool target_packs_weights(const Target *target, const Kernel *kernel);
 bool target_takes_pieces(const Target *target, const Kernel *kernel);

@@ -518,4 +518,15 @@ static int64_t contract_worker_bytes(const Kernel *kernel) {
   return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
 }
 
-const TargetKernel c_kernel_contract = {contract_tasks, contract_worker_bytes, contract_write, 15};
+static int64_t product_variants(const Kernel *kernel) { return contract_variants(kernel, NULL); }
+
+static const char *product_text(Arena *arena, const Kernel *kernel) {
+  return contract_text(arena, kernel, NULL);
+}
+
+const TargetKernel c_kernel_contract = {.tasks = contract_tasks,
+                                        .worker_bytes = contract_worker_bytes,
+                                        .variants = product_variants,
+                                        .variant_text = product_text,
+                                        .write = contract_write,
+                                        .weight = 15};

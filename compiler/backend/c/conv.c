@@ -541,6 +541,37 @@ bool weights_are_packed(const Kernel *kernel) {
   return packs;
 }
 
-const TargetKernel c_kernel_conv = {conv_tasks, conv_worker_bytes, conv_write, 15};
-const TargetKernel c_kernel_conv_input = {conv_tasks, conv_worker_bytes, conv_write, 15};
-const TargetKernel c_kernel_conv_weight = {conv_tasks, conv_worker_bytes, conv_write, 15};
+/* By minimal filtering, where that is variant 0, then those of the product. */
+static int64_t conv_variants(const Kernel *kernel) {
+  if (kernel_is_depthwise(kernel) || kernel_is_narrow(kernel) || !conv_is_product(kernel)) return 1;
+  Arena *arena = arena_create();
+  WindowProduct product = window_product(arena, kernel);
+  int64_t count = contract_variants(product.kernel, &product);
+  arena_destroy(arena);
+  return count + kernel_gains_by_winograd(kernel);
+}
+
+static const char *conv_text(Arena *arena, const Kernel *kernel) {
+  if (kernel_is_winograd(kernel)) return "Winograd's minimal filtering";
+  WindowProduct product = window_product(arena, kernel);
+  return contract_text(arena, product.kernel, &product);
+}
+
+const TargetKernel c_kernel_conv = {.tasks = conv_tasks,
+                                    .worker_bytes = conv_worker_bytes,
+                                    .variants = conv_variants,
+                                    .variant_text = conv_text,
+                                    .write = conv_write,
+                                    .weight = 15};
+const TargetKernel c_kernel_conv_input = {.tasks = conv_tasks,
+                                          .worker_bytes = conv_worker_bytes,
+                                          .variants = conv_variants,
+                                          .variant_text = conv_text,
+                                          .write = conv_write,
+                                          .weight = 15};
+const TargetKernel c_kernel_conv_weight = {.tasks = conv_tasks,
+                                           .worker_bytes = conv_worker_bytes,
+                                           .variants = conv_variants,
+                                           .variant_text = conv_text,
+                                           .write = conv_write,
+                                           .weight = 15};

@@ -121,6 +121,10 @@ bool streams_operand(const Kernel *kernel, int operand);
 bool runs_along_rows(const Kernel *kernel);
 /* `window`: of a convolution as this product, or NULL. */
 ContractGrid contract_grid(const Kernel *kernel, const struct WindowProduct *window);
+/* How many variants there are of it (Kernel.variant). */
+int64_t contract_variants(const Kernel *kernel, const struct WindowProduct *window);
+/* The kernel's: "12 blocks of 240 x 96, right side copied". */
+const char *contract_text(Arena *arena, const Kernel *kernel, const struct WindowProduct *window);
 ConvGrid conv_grid(const Kernel *kernel);
 /* Templates that go through `rows` one by one, with `work` element operations each. */
 LoopGrid rows_grid(const Kernel *kernel, int64_t rows, int64_t work);

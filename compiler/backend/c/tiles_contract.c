@@ -121,10 +121,17 @@ enum {
   MOST_A_BYTES = 512 << 10   /* of a copy of a, which stays in the second-level cache */
 };
 
+/* What a variant asks for that the cost model would not choose. */
+typedef struct Wish {
+  int64_t most_rows, most_columns, least_rows, least_columns; /* of a block; 0: any */
+  int packs_a, packs_b; /* 1: it does, -1: it does not, 0: either */
+} Wish;
+
 typedef struct Costs { /* of an element, or of a multiply-add, with the operands as they are */
   double pack_a, pack_b, a_share, b_share;
   bool must_pack_a, must_pack_b;
   bool is_kept; /* b, in panels */
+  const Wish *wish;
 } Costs;
 
 /* Columns of a block in whole groups, as wide as a tile of any vectors. */
@@ -211,6 +218,8 @@ static double ragged_columns(const ContractGrid *grid) {
   return grid->n % VECTOR ? (double)least(grid->n, TILE_COLUMNS) : 0;
 }
 
+static bool wished(int wish, bool model) { return wish == 0 ? model : wish > 0; }
+
 /* Clocks of all tasks on one thread, in the better of both ways to read each side. */
 static double clocks(ContractGrid *grid, const Costs *costs) {
   double m = (double)grid->m, n = (double)grid->n, k = (double)grid->k;
@@ -224,8 +233,9 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   double in_place_a = products * costs->a_share;
   double in_place_b =
       costs->is_kept ? 0 : products * costs->b_share + ragged_columns(grid) * k * row_blocks;
-  grid->pack_a = costs->must_pack_a || pack_a < in_place_a;
-  grid->pack_b = !costs->is_kept && (costs->must_pack_b || pack_b < in_place_b);
+  grid->pack_a = costs->must_pack_a || wished(costs->wish->packs_a, pack_a < in_place_a);
+  grid->pack_b =
+      !costs->is_kept && (costs->must_pack_b || wished(costs->wish->packs_b, pack_b < in_place_b));
   double streams = STREAM_CLOCKS * (n * k * row_blocks + m * k * column_blocks);
   return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
                                 (grid->pack_b ? pack_b : in_place_b)) +
@@ -252,8 +262,14 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
   int64_t narrowest = grid->on_unit ? MATRIX_SIDE : TILE_COLUMNS;
   int64_t rows = align_up(greatest(grid->m, 1), row_step);
   int64_t columns = align_up(greatest(grid->n, 1), grid->on_unit ? MATRIX_SIDE : COLUMN_STEP);
-  for (int64_t m = row_step; m <= least(rows, MOST_ROWS); m += row_step)
-    for (int64_t n = least(columns, narrowest); n <= least(columns, MOST_COLUMNS);
+  const Wish *wish = costs->wish;
+  int64_t most_rows = wish->most_rows > 0 ? wish->most_rows : MOST_ROWS;
+  int64_t most_columns = wish->most_columns > 0 ? wish->most_columns : MOST_COLUMNS;
+  for (int64_t m = greatest(row_step, align_up(wish->least_rows, row_step));
+       m <= least(rows, most_rows); m += row_step)
+    for (int64_t n =
+             greatest(least(columns, narrowest), align_up(wish->least_columns, column_step));
+         n <= least(columns, most_columns);
          n = next_width(n, column_step, columns, costs->is_kept)) {
       ContractGrid tried = *grid;
       tried.m_block = greatest(least(m, grid->m), 1);
@@ -408,7 +424,7 @@ static bool swaps(const Kernel *kernel, Side left, Side right) {
          side_cost(kernel, left, right, !row_result && column_result);
 }
 
-ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
+static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, const Wish *wish) {
   const ContractSlots *slots = &kernel->contract;
   Side left = {&slots->m, 0, kernel->operands[0].dtype};
   Side right = {&slots->n, 1, kernel->operands[1].dtype};
@@ -424,6 +440,7 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
   Costs costs = costs_of(kernel, a, b);
   if (window) add_window_costs(window, &costs);
   if (grid.is_x3) costs.must_pack_a = costs.must_pack_b = true;
+  costs.wish = wish;
   grid.is_kept = costs.is_kept = kernel->keeps_weights;
   grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
   if (grid.reads_lines) costs.pack_a = 0;
@@ -440,4 +457,66 @@ ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
     grid.a_bytes = align_64((align_up(grid.m_block, MATRIX_SIDE) + TILE_MAX_ROWS) *
                             (align_up(grid.k_block, MATRIX_SIDE) + WINDOW_ROW_SLACK) * size);
   return grid;
+}
+
+/* ---- variants ---- */
+
+/* The wish of a variant beside the model's grid: blocks half or twice as wide or high, the other way to read a side. */
+static Wish wish_of(const ContractGrid *model, int64_t number) {
+  switch (number) {
+  case 1: return (Wish){.most_columns = model->n_block / 2};
+  case 2: return (Wish){.most_rows = model->m_block / 2};
+  case 3: return (Wish){.least_columns = 3 * model->n_block / 2};
+  case 4: return (Wish){.least_rows = 3 * model->m_block / 2};
+  case 5: return (Wish){.packs_b = model->pack_b ? -1 : 1};
+  case 6: return (Wish){.packs_a = model->pack_a ? -1 : 1};
+  default: return (Wish){0};
+  }
+}
+
+enum { WISHES = 7 };
+
+static bool are_alike(const ContractGrid *a, const ContractGrid *b) {
+  return a->m_block == b->m_block && a->n_block == b->n_block && a->k_block == b->k_block &&
+         a->pack_a == b->pack_a && a->pack_b == b->pack_b;
+}
+
+/* The grid of variant `number` of those that differ; how many there are, up to that. */
+static int64_t find_variant(const Kernel *kernel, const WindowProduct *window, int64_t number,
+                            ContractGrid *found) {
+  const Wish none = {0};
+  ContractGrid grids[WISHES] = {grid_of(kernel, window, &none)};
+  int64_t count = 1;
+  for (int64_t i = 1; i < WISHES && count <= number; i++) {
+    const Wish wish = wish_of(&grids[0], i);
+    ContractGrid grid = grid_of(kernel, window, &wish);
+    bool is_new = grid.tasks > 0;
+    for (int64_t k = 0; k < count; k++) is_new = is_new && !are_alike(&grid, &grids[k]);
+    if (is_new) grids[count++] = grid;
+  }
+  *found = grids[number < count ? number : 0];
+  return count;
+}
+
+ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
+  ContractGrid grid;
+  find_variant(kernel, window, kernel->variant, &grid);
+  return grid;
+}
+
+int64_t contract_variants(const Kernel *kernel, const WindowProduct *window) {
+  ContractGrid grid;
+  int64_t count = find_variant(kernel, window, WISHES, &grid);
+  return grid.m * grid.n * grid.k > 0 ? count : 1;
+}
+
+const char *contract_text(Arena *arena, const Kernel *kernel, const WindowProduct *window) {
+  ContractGrid grid = contract_grid(kernel, window);
+  const char *copied = grid.pack_a && grid.pack_b ? "both sides copied"
+                       : grid.pack_a              ? "rows copied"
+                       : grid.pack_b              ? "columns copied"
+                                                  : "read in place";
+  return arena_printf(arena, "%lld block%s of %lld x %lld, %s", (long long)grid.tasks,
+                      grid.tasks == 1 ? "" : "s", (long long)grid.m_block, (long long)grid.n_block,
+                      copied);
 }

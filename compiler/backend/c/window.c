@@ -1,5 +1,6 @@
 /* Convolutions as products: see window.h. */
 #include "backend/c/window.h"
+#include "backend/c/winograd.h"
 
 #include "kernel/builder.h"
 #include "support/integers.h"
@@ -349,6 +350,7 @@ WindowProduct window_product(Arena *arena, const Kernel *kernel) {
   maker.taps = extent_product(conv->kernel, conv->spatial);
   maker.kernel = arena_copy(arena, kernel, sizeof *kernel);
   maker.kernel->kind = KERNEL_CONTRACT;
+  if (kernel->variant > 0) maker.kernel->variant -= kernel_gains_by_winograd(kernel);
   maker.kernel->axis_count = 0;
   maker.kernel->contract = (ContractSlots){0};
   maker.product.phases = 1;

@@ -56,7 +56,7 @@ static int64_t tile_size(const ConvSlots *slots, const int64_t results[2]) {
   return gains && 4 * four <= 3 * two ? 4 : 2;
 }
 
-bool kernel_is_winograd(const Kernel *kernel) {
+bool kernel_gains_by_winograd(const Kernel *kernel) {
   bool is_weight = kernel->kind == KERNEL_CONV_WEIGHT;
   if (!kernel->conv.may_be_winograd || kernel->is_serial || kernel->is_x3 ||
       !conv_has_last(kernel, 0))
@@ -67,6 +67,11 @@ bool kernel_is_winograd(const Kernel *kernel) {
   if (!kernel->keeps_weights && gains_if_kept(&kernel->conv) && !has_many_tiles(&kernel->conv))
     return false;
   return !is_weight || conv_has_last(kernel, 1);
+}
+
+/* The other variants compute it directly. */
+bool kernel_is_winograd(const Kernel *kernel) {
+  return kernel->variant == 0 && kernel_gains_by_winograd(kernel);
 }
 
 typedef struct WinogradGrid {

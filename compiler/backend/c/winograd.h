@@ -9,6 +9,8 @@ bool winograd_gains(const ConvSlots *slots);
 /* Whether a kernel is computed so: its target chose it, its operands lie for it, and it is no part of a
  * task loop, where the weights would be transformed for each block. */
 bool kernel_is_winograd(const Kernel *kernel);
+/* Whether it is in variant 0. */
+bool kernel_gains_by_winograd(const Kernel *kernel);
 int64_t winograd_tasks(const Kernel *kernel);
 int64_t winograd_worker_bytes(const Kernel *kernel);
 int64_t winograd_kept_bytes(const Kernel *kernel); /* of the transformed weights */

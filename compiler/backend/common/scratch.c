@@ -17,6 +17,7 @@
 enum { MOST_FILES = 16384 };
 
 struct Scratch {
+  Scratch *outer; /* that was there before */
   Arena *arena;
   const char *path;
   const char *files[MOST_FILES];
@@ -33,7 +34,8 @@ static void remove_files(const Scratch *scratch) {
 
 static void on_signal(int number) {
   process_stop_jobs(); /* they would still write */
-  if (live != NULL) remove_files(live);
+  for (const Scratch *scratch = live; scratch != NULL; scratch = scratch->outer)
+    remove_files(scratch);
   raise(number); /* SA_RESETHAND: the default action */
 }
 
@@ -60,6 +62,7 @@ Scratch *scratch_create(Arena *arena) {
     fprintf(stderr, "nnc: error: cannot make the temporary folder %s: %s\n", path, strerror(errno));
     return NULL;
   }
+  scratch->outer = live;
   live = scratch;
   catch_signals();
   return scratch;
@@ -74,5 +77,5 @@ const char *scratch_file(Scratch *scratch, const char *name) {
 
 void scratch_remove(Scratch *scratch) {
   remove_files(scratch);
-  live = NULL;
+  live = scratch->outer;
 }

@@ -12,7 +12,7 @@ typedef struct Scratch Scratch;
 Scratch *scratch_create(Arena *arena);
 /* The path of a file in it, which need not exist yet. */
 const char *scratch_file(Scratch *scratch, const char *name);
-/* Removes its files and it. */
+/* Removes its files and it: the one that was created last. */
 void scratch_remove(Scratch *scratch);
 
 #endif
