@@ -295,10 +295,10 @@ static int look_up(Tuner *tuner) {
 
 static bool measure_variants(Tuner *tuner, Candidate *candidate, int number) {
   Tuning *tuning = tuner->tuning;
-  double *ms = ARENA_ARRAY(tuner->arena, double, tuning->count + 1), step_ms;
-  if (!tune_profile(tuner->arena, candidate->executable, tuning->threads,
-                    steps_for(candidate->step_ms), candidate->program, tuning, ms, &step_ms))
-    return false;
+  double *ms = ARENA_ARRAY(tuner->arena, double, tuning->count + 1);
+  double step_ms = tune_profile(tuner->arena, candidate->executable, steps_for(candidate->step_ms),
+                                candidate->program, tuning, ms);
+  if (step_ms < 0) return false;
   note_least(&candidate->step_ms, step_ms);
   for (int i = 0; i < tuning->count; i++)
     if (tuning->kernels[i].is_measured && number < tuning->kernels[i].count)

@@ -71,9 +71,10 @@ void tuning_share_waits(const ProgramEntry *entry, double *ms);
 
 /* ---- tune_run.c: executables that are measured ---- */
 
-/* Runs `executable profile`: adds to ms[i] the time of kernel i in a step, and sets *step_ms. False after a message. */
-bool tune_profile(Arena *arena, const char *executable, int threads, int steps,
-                  const Program *program, const Tuning *tuning, double *ms, double *step_ms);
+/* Runs `executable profile`: adds to ms[i] the time of kernel i in a step. The time of a step in ms, negative after a
+ * message. */
+double tune_profile(Arena *arena, const char *executable, int steps, const Program *program,
+                    const Tuning *tuning, double *ms);
 /* Runs `executable bench`; the least time of a step in ms, negative after a message. */
 double tune_bench(Arena *arena, const char *executable, int threads, int steps);
 

@@ -72,17 +72,17 @@ static void add_entry(Arena *arena, const json_t *instances, const Program *prog
   }
 }
 
-bool tune_profile(Arena *arena, const char *executable, int threads, int steps,
-                  const Program *program, const Tuning *tuning, double *ms, double *step_ms) {
-  json_t *root = run(arena, executable, "profile", "--json", threads, steps);
-  if (!root) return false;
+double tune_profile(Arena *arena, const char *executable, int steps, const Program *program,
+                    const Tuning *tuning, double *ms) {
+  json_t *root = run(arena, executable, "profile", "--json", tuning->threads, steps);
+  if (!root) return -1;
   const json_t *instances = json_object_get(root, "instances");
   for (int i = 0; i < tuning->count; i++) ms[i] = 0;
   add_entry(arena, instances, program, ENTRY_TRAIN, tuning, ms);
   add_entry(arena, instances, program, ENTRY_ACCUMULATE, tuning, ms);
-  *step_ms = json_number_value(json_object_get(root, "step_ms"));
+  double step_ms = json_number_value(json_object_get(root, "step_ms"));
   json_decref(root);
-  return true;
+  return step_ms;
 }
 
 double tune_bench(Arena *arena, const char *executable, int threads, int steps) {

@@ -21,6 +21,7 @@
 #include "passes/pass.h"
 #include "ops/retype.h"
 #include "program/program.h"
+#include "program/variants.h"
 #include "support/panic.h"
 
 #define TARGET(name, record) extern Target_##name record;
@@ -102,8 +103,10 @@ static void build(const CJudge *judge, int level) {
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes failed");
   static const int64_t blocks[] = {0, 2, 3}; /* with task loops, in two cases of three */
+  const Variants variants = {.all = module->entries[ENTRY_TRAIN]->nodes.count / 3 % 4};
   ProgramOptions lowering = {.target = judge->stage->target,
                              .level = level,
+                             .variants = &variants,
                              .blocks = blocks[module->entries[ENTRY_TRAIN]->nodes.count % 3]};
   Program *program = program_create(judge->arena, module, &lowering);
   const char *broken = program_verify(judge->arena, program);

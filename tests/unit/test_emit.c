@@ -458,6 +458,38 @@ static void test_narrow_convolutions(void **state) {
   (void)state;
   check_family(make_narrow_convolutions, "narrow_convolutions");
 }
+/* The other variants of the cases. */
+static void make_variants(CaseList *list, void (*make)(CaseList *list)) {
+  CaseList models = {.arena = list->arena};
+  make(&models);
+  for (int i = 0; i < models.cases.count; i++) {
+    KernelCase model = models.cases.items[i];
+    int64_t count = target_variant_count(&target_c, model.kernel);
+    for (int64_t number = 1; number < count; number++) {
+      Kernel *kernel = arena_copy(list->arena, model.kernel, sizeof *kernel);
+      kernel->variant = number;
+      KernelCase variant = model;
+      variant.kernel = kernel;
+      variant.name = arena_printf(list->arena, "%s, variant %lld", model.name, (long long)number);
+      variant.times = 0;
+      vec_push(list->arena, &list->cases, variant);
+    }
+  }
+  assert_true(list->cases.count > 10);
+}
+static void make_contraction_variants(CaseList *list) { make_variants(list, make_contractions); }
+static void make_convolution_variants(CaseList *list) {
+  make_variants(list, make_convolutions_last);
+}
+static void make_winograd_variants(CaseList *list) {
+  make_variants(list, make_winograd_convolutions);
+}
+static void test_variants(void **state) {
+  (void)state;
+  check_family(make_contraction_variants, "contraction_variants");
+  check_family(make_convolution_variants, "convolution_variants");
+  check_family(make_winograd_variants, "winograd_variants");
+}
 static void test_indexed(void **state) {
   (void)state;
   check_family(make_indexed, "indexed");
@@ -508,6 +540,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_exact_convolutions),
       cmocka_unit_test(test_keeping_winograd_convolutions),
       cmocka_unit_test(test_narrow_convolutions),
+      cmocka_unit_test(test_variants),
       cmocka_unit_test(test_indexed),
       cmocka_unit_test(test_long_lines_are_broken),
   };
