@@ -76,7 +76,7 @@ check_status "another length goes on" 0 '^\[1/1\] seed=2: done, step 20' ./c swe
 # Interrupted: those that run save; then the rest, with another number of runs at a time.
 length=(--epochs 30000 --validate-every 1000 --lr 1e-3,1e-2 --seed 0..2)
 ./c sweep "${length[@]}" --jobs 2 --out cut.sweep >cut.rows 2>cut.messages & sweep=$!
-for _ in $(seq 200); do [ -e cut.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
+for _ in $(seq 600); do [ -e cut.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
 kill -INT $sweep; wait $sweep
 check "its status" test $? = 130
 check_status "which were cut" 0 'interrupted' cat cut.rows
@@ -89,9 +89,9 @@ for name in lr=0.001,seed={0,1} lr=0.01,seed={0,1}; do
 done
 # Killed: its runs end, too, and save.
 ./c sweep "${length[@]}" --jobs 2 --out killed.sweep >/dev/null 2>&1 & sweep=$!
-for _ in $(seq 200); do [ -e killed.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
+for _ in $(seq 600); do [ -e killed.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
 kill -KILL $sweep; wait $sweep 2>/dev/null
-for _ in $(seq 100); do [ -e killed.sweep/lr=0.001,seed=0/checkpoint.safetensors ] && [ -e killed.sweep/lr=0.001,seed=1/checkpoint.safetensors ] && break; sleep 0.05; done
+for _ in $(seq 600); do [ -e killed.sweep/lr=0.001,seed=0/checkpoint.safetensors ] && [ -e killed.sweep/lr=0.001,seed=1/checkpoint.safetensors ] && break; sleep 0.05; done
 check "they have saved" test -e killed.sweep/lr=0.001,seed=1/checkpoint.safetensors
 check "and go on" ./c sweep "${length[@]}" --out killed.sweep --resume --quiet
 check "to the same end" cmp {killed,whole}.sweep/lr=0.01,seed=1/checkpoint.safetensors
