@@ -18,35 +18,23 @@
 #include "program/verify.h"
 #include "program/barriers.h"
 #include "program/buffers.h"
+#include "program/verifier.h"
 
 #include "kernel/builder.h"
 #include "support/integers.h"
 #include "support/panic.h"
 
-typedef struct Verifier {
-  Arena *arena;
-  const Program *program;
-  const ProgramEntry *entry;
-  int *barriers;
-  int *first, *last; /* by buffer: steps that touch it; -1 */
-  bool *written;     /* by buffer */
-} Verifier;
-
-static const Buffer *buffer_at(const Program *program, int id) {
-  return &program->buffers.items[id];
-}
-
 /* Where the buffer begins in its root's memory, before any round. */
 static int64_t view_start(const Program *program, int id) {
   int64_t start = 0;
-  for (; id >= 0; id = buffer_at(program, id)->view_of)
-    start += buffer_at(program, id)->view_offset;
+  for (; id >= 0; id = verifier_buffer(program, id)->view_of)
+    start += verifier_buffer(program, id)->view_offset;
   return start;
 }
 
 static const char *check_bounds(Arena *arena, const Program *program) {
   for (int i = 0; i < program->buffers.count; i++) {
-    const Buffer *buffer = buffer_at(program, i);
+    const Buffer *buffer = verifier_buffer(program, i);
     if (buffer->id != i) return arena_printf(arena, "buffer %d has the number %d", i, buffer->id);
     int64_t end = buffer->kind == BUFFER_WORKER ? program->worker_bytes : program->arena_bytes;
     if (buffer->bytes < type_bytes(buffer->type))
@@ -57,7 +45,7 @@ static const char *check_bounds(Arena *arena, const Program *program) {
         buffer->offset + buffer->bytes > end)
       return arena_printf(arena, "buffer %s is at %lld, outside the memory of %lld or not aligned",
                           buffer->name, (long long)buffer->offset, (long long)end);
-    const Buffer *whole = buffer_at(program, buffer_root(program, i));
+    const Buffer *whole = verifier_buffer(program, buffer_root(program, i));
     if ((whole->kind == BUFFER_WORKER) != (buffer->kind == BUFFER_WORKER))
       return arena_printf(arena, "buffer %s is not of the kind of %s", buffer->name, whole->name);
     int64_t start = view_start(program, i);
@@ -67,84 +55,27 @@ static const char *check_bounds(Arena *arena, const Program *program) {
   return NULL;
 }
 
-static bool overlap(const Buffer *a, const Buffer *b) {
-  return (a->kind == BUFFER_WORKER) == (b->kind == BUFFER_WORKER) &&
-         a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
-}
-
 static const char *check_variables(Arena *arena, const Program *program) {
   for (int i = 0; i < program->buffers.count; i++) {
-    const Buffer *variable = buffer_at(program, i);
+    const Buffer *variable = verifier_buffer(program, i);
     if (variable->kind != BUFFER_VARIABLE) continue;
     for (int k = 0; k < program->buffers.count; k++)
-      if (k != i && buffer_at(program, k)->kind != BUFFER_WORKER &&
+      if (k != i && verifier_buffer(program, k)->kind != BUFFER_WORKER &&
           buffer_root(program, k) != buffer_root(program, i) &&
-          overlap(variable, buffer_at(program, k)))
+          buffers_overlap(variable, verifier_buffer(program, k)))
         return arena_printf(arena, "variable %s shares memory with %s", variable->name,
-                            buffer_at(program, k)->name);
+                            verifier_buffer(program, k)->name);
   }
   return NULL;
 }
 
-/* ---- accesses of a step -------------------------------------------------------------------- */
-
-typedef struct StepAccess {
-  int buffer; /* a view's whole */
-  int at;     /* the operand itself */
-  bool reads, writes;
-  int64_t block_bytes, blocks; /* of a task loop that goes through it; 0 */
-} StepAccess;
-
-typedef VEC(StepAccess) AccessList;
-
-static void mark_index_reads(const Index *index, bool *reads) {
-  if (index == NULL) return;
-  if (index->kind == INDEX_LOAD) reads[index->operand] = true;
-  mark_index_reads(index->left, reads);
-  mark_index_reads(index->right, reads);
-}
-
-/* What the kernel does with each operand, by its own expressions. */
-static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, bool *writes) {
-  for (int i = 0; i < kernel_template_operands(kernel); i++) reads[i] = true;
-  for (int s = 0; s < kernel_stage_count(kernel); s++) {
-    ExprList list = kernel_expressions(arena, kernel, s);
-    for (int i = 0; i < list.count; i++) {
-      if (list.items[i]->kind == EXPR_LOAD) reads[list.items[i]->operand] = true;
-      mark_index_reads(list.items[i]->index, reads);
-    }
-    Stage stage = kernel_stage(kernel, s);
-    for (int i = 0; i < stage.store_count; i++) writes[stage.stores[i].operand] = true;
-  }
-}
-
-static AccessList step_accesses(Arena *arena, const Program *program, const Step *step) {
-  AccessList list = {0};
-  if (step->kind == STEP_COPY) {
-    int from = step->copy_from, to = step->copy_to;
-    vec_push(arena, &list, ((StepAccess){buffer_whole(program, from), from, true, false, 0, 0}));
-    vec_push(arena, &list, ((StepAccess){buffer_whole(program, to), to, false, true, 0, 0}));
-  }
-  if (step->kind != STEP_LAUNCH) return list;
-  const Kernel *kernel = program->kernels.items[step->kernel];
-  bool *reads = ARENA_ARRAY(arena, bool, kernel->operand_count);
-  bool *writes = ARENA_ARRAY(arena, bool, kernel->operand_count);
-  kernel_accesses(arena, kernel, reads, writes);
-  for (int i = 0; i < step->operand_count; i++) {
-    int id = buffer_whole(program, step->operands[i]); /* a view reads the whole's value */
-    int64_t block_bytes = step->loop >= 0 ? step->block_bytes[i] : 0;
-    vec_push(arena, &list,
-             ((StepAccess){id, step->operands[i], reads[i], writes[i], block_bytes,
-                           block_bytes > 0 ? step->task_count : 0}));
-  }
-  return list;
-}
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Elements of the buffer that all blocks of the launch touch by this operand; -1: these are not
  * what a launch may touch. */
 static int64_t operand_elements(const Verifier *verifier, const Step *step, const Kernel *kernel,
                                 int operand) {
-  const Buffer *buffer = buffer_at(verifier->program, step->operands[operand]);
+  const Buffer *buffer = verifier_buffer(verifier->program, step->operands[operand]);
   const KernelOperand *own = &kernel->operands[operand];
   if (step->loop < 0) return buffer->kind == BUFFER_WORKER ? -1 : own->elements;
   int64_t bytes = step->block_bytes[operand];
@@ -185,8 +116,9 @@ static bool is_around(const ProgramEntry *entry, int scan, const Step *step) {
 /* A view stays inside of what it is a part of in all rounds. */
 static const char *check_moves(const Verifier *verifier, const Step *step, int id) {
   const Program *program = verifier->program;
-  for (; buffer_at(program, id)->view_of >= 0; id = buffer_at(program, id)->view_of) {
-    const Buffer *view = buffer_at(program, id), *whole = buffer_at(program, view->view_of);
+  for (; verifier_buffer(program, id)->view_of >= 0; id = verifier_buffer(program, id)->view_of) {
+    const Buffer *view = verifier_buffer(program, id),
+                 *whole = verifier_buffer(program, view->view_of);
     int64_t first = view->view_offset, last = first;
     if (view->scan >= 0) {
       if (!is_around(verifier->entry, view->scan, step))
@@ -232,7 +164,7 @@ static const char *check_kept(Verifier *verifier, const Step *step) {
       arena_printf(verifier->arena, "%s cannot keep what it is to keep", step->path);
   if (kernel->keeps_weights != (step->kept >= 0)) return wrong;
   if (step->kept < 0) return NULL;
-  const Buffer *kept = buffer_at(program, step->kept);
+  const Buffer *kept = verifier_buffer(program, step->kept);
   int64_t bytes = target_kept_bytes(program->target, kernel);
   if (kept->kind != BUFFER_KEPT || kept->entry != (int)verifier->entry->entry || bytes == 0 ||
       kept->bytes < bytes || kept->alias_of >= 0 || kept->view_of >= 0 || step->scan >= 0 ||
@@ -241,7 +173,7 @@ static const char *check_kept(Verifier *verifier, const Step *step) {
   int weights = step->operands[1];
   if (weights >= program->module->variables.count ||
       program->module->variables.items[weights].kind != VARIABLE_PARAM ||
-      buffer_at(program, weights)->type.dtype != kept->type.dtype)
+      verifier_buffer(program, weights)->type.dtype != kept->type.dtype)
     return wrong;
   for (int s = 0; s < verifier->entry->steps.count; s++) {
     const Step *other = &verifier->entry->steps.items[s];
@@ -268,15 +200,18 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
       step->key_count != kernel->key_count || step->task_count != tasks)
     return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path, kernel->name);
+  if (kernel->variant > 0 && kernel->variant >= target_variant_count(program->target, kernel))
+    return arena_printf(verifier->arena, "the target has no variant %lld of kernel %s",
+                        (long long)kernel->variant, kernel->name);
   wrong = check_kept(verifier, step);
   if (wrong) return wrong;
   for (int i = 0; i < step->operand_count; i++) {
-    const Buffer *buffer = buffer_at(program, step->operands[i]);
+    const Buffer *buffer = verifier_buffer(program, step->operands[i]);
     if (buffer->type.dtype != kernel->operands[i].dtype ||
         shape_elements(buffer->type.shape) != operand_elements(verifier, step, kernel, i))
       return arena_printf(verifier->arena, "operand %d of kernel %s does not fit buffer %s", i,
                           kernel->name, buffer->name);
-    if (buffer_at(program, buffer_root(program, buffer->id))->kind == BUFFER_KEPT)
+    if (verifier_buffer(program, buffer_root(program, buffer->id))->kind == BUFFER_KEPT)
       return arena_printf(verifier->arena, "%s uses what another step keeps", step->path);
     if (buffer->entry >= 0 && buffer->entry != (int)verifier->entry->entry)
       return arena_printf(verifier->arena, "%s uses a buffer of another entry", step->path);
@@ -290,9 +225,9 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
 static const char *check_within(Verifier *verifier, const Step *step, const AccessList *list) {
   for (int i = 0; i < list->count; i++) {
     for (int k = 0; k < list->count; k++) {
-      const Buffer *a = buffer_at(verifier->program, list->items[i].buffer);
-      const Buffer *b = buffer_at(verifier->program, list->items[k].buffer);
-      if (i != k && list->items[i].writes && overlap(a, b) &&
+      const Buffer *a = verifier_buffer(verifier->program, list->items[i].buffer);
+      const Buffer *b = verifier_buffer(verifier->program, list->items[k].buffer);
+      if (i != k && list->items[i].writes && buffers_overlap(a, b) &&
           !buffers_are_apart(verifier->program, list->items[i].at, list->items[k].at))
         return arena_printf(verifier->arena, "%s writes %s over its operand %s", step->path,
                             a->name, b->name);
@@ -304,7 +239,7 @@ static const char *check_within(Verifier *verifier, const Step *step, const Acce
 /* Reads find a value: from outside, or written by an earlier step. */
 static const char *check_written(Verifier *verifier, const Step *step, const AccessList *list) {
   for (int i = 0; i < list->count; i++) {
-    const Buffer *buffer = buffer_at(verifier->program, list->items[i].buffer);
+    const Buffer *buffer = verifier_buffer(verifier->program, list->items[i].buffer);
     bool is_outside = buffer->kind == BUFFER_VARIABLE || buffer->kind == BUFFER_INPUT;
     int root = buffer_root(verifier->program, buffer->id);
     bool in_place = list->items[i].writes && verifier->written[root];
@@ -351,119 +286,11 @@ static const char *check_overwritten(Verifier *verifier) {
       int id = list.items[i].buffer, root = buffer_root(verifier->program, id);
       if (!list.items[i].writes && writer[root] >= 0 && writer[root] != id)
         return arena_printf(verifier->arena, "%s reads %s after %s took its memory",
-                            entry->steps.items[s].path, buffer_at(verifier->program, id)->name,
-                            buffer_at(verifier->program, writer[root])->name);
+                            entry->steps.items[s].path,
+                            verifier_buffer(verifier->program, id)->name,
+                            verifier_buffer(verifier->program, writer[root])->name);
       if (list.items[i].writes) writer[root] = id;
     }
-  }
-  return NULL;
-}
-
-/* ---- steps between two barriers ------------------------------------------------------------ */
-
-/* Whatever memory both accesses touch, the same worker does: it is its own block of memory, or both
- * go through it from the same place in the same blocks, and their loops are tied. */
-static bool is_of_one_worker(const Verifier *verifier, const StepAccess *a, const StepAccess *b,
-                             bool is_tied) {
-  const Buffer *first = buffer_at(verifier->program, a->buffer);
-  const Buffer *second = buffer_at(verifier->program, b->buffer);
-  if (first->kind == BUFFER_WORKER) return true;
-  return is_tied && a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
-         first->offset == second->offset;
-}
-
-/* Do workers have the same blocks in the task loops of both steps? */
-static bool are_tied(const ProgramEntry *entry, const Step *earlier, const Step *later) {
-  if (earlier->loop < 0 || later->loop < 0) return false;
-  return earlier->loop == later->loop ||
-         (entry->loops.items[earlier->loop].is_tied && entry->loops.items[later->loop].is_tied);
-}
-
-static const char *check_pair(Verifier *verifier, int s, const AccessList *earlier, int t,
-                              const AccessList *later) {
-  for (int i = 0; i < earlier->count; i++) {
-    for (int k = 0; k < later->count; k++) {
-      const StepAccess *a = &earlier->items[i], *b = &later->items[k];
-      const Step *steps = verifier->entry->steps.items;
-      if (!a->writes && !b->writes) continue;
-      if (!overlap(buffer_at(verifier->program, a->buffer),
-                   buffer_at(verifier->program, b->buffer)) ||
-          is_of_one_worker(verifier, a, b, are_tied(verifier->entry, &steps[s], &steps[t])) ||
-          buffers_are_apart(verifier->program, a->at, b->at))
-        continue;
-      return arena_printf(verifier->arena,
-                          "no barrier between step %d (%s) and step %d (%s), which both use the "
-                          "memory of %s",
-                          s, steps[s].path, t, steps[t].path,
-                          buffer_at(verifier->program, b->buffer)->name);
-    }
-  }
-  return NULL;
-}
-
-/* Rows that the rounds of a scan loop move alike, of which a block is the same part in all rounds. */
-static bool are_rows_alike(const Verifier *verifier, const StepAccess *a, const StepAccess *b) {
-  const Buffer *x = buffer_at(verifier->program, a->at), *y = buffer_at(verifier->program, b->at);
-  return a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
-         x->bytes == y->bytes && x->bytes == a->blocks * a->block_bytes &&
-         x->view_of == y->view_of && x->round_bytes == y->round_bytes && x->turns == y->turns &&
-         x->round_bytes % x->bytes == 0;
-}
-
-/* Of two steps in different rounds. */
-static const char *check_two_rounds(Verifier *verifier, const ScanLoop *loop, int s, int t) {
-  const Step *steps = verifier->entry->steps.items;
-  AccessList first = step_accesses(verifier->arena, verifier->program, &steps[s]);
-  AccessList second = step_accesses(verifier->arena, verifier->program, &steps[t]);
-  for (int i = 0; i < first.count; i++) {
-    for (int k = 0; k < second.count; k++) {
-      const StepAccess *a = &first.items[i], *b = &second.items[k];
-      const Buffer *memory = buffer_at(verifier->program, a->buffer);
-      if ((!a->writes && !b->writes) || memory->kind == BUFFER_WORKER ||
-          !overlap(memory, buffer_at(verifier->program, b->buffer)) ||
-          are_rows_alike(verifier, a, b))
-        continue;
-      return arena_printf(verifier->arena,
-                          "no barrier between rounds of %s, which both use the memory of %s",
-                          loop->path, memory->name);
-    }
-  }
-  return NULL;
-}
-
-/* Rounds that do not end with a barrier: what one writes, others touch in the same block only. */
-static const char *check_rounds(Verifier *verifier, const ScanLoop *loop) {
-  const Step *steps = verifier->entry->steps.items;
-  if (steps[loop->last_step].kind == STEP_BARRIER) return NULL;
-  if (!scan_task_loop(verifier->entry, loop))
-    return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
-  for (int s = loop->first_step; s <= loop->last_step; s++) {
-    for (int t = loop->first_step; t <= loop->last_step; t++) {
-      const char *wrong = check_two_rounds(verifier, loop, s, t);
-      if (wrong) return wrong;
-    }
-  }
-  return NULL;
-}
-
-static const char *check_barriers(Verifier *verifier) {
-  const ProgramEntry *entry = verifier->entry;
-  AccessList *lists = ARENA_ARRAY(verifier->arena, AccessList, entry->steps.count);
-  int begin = 0;
-  for (int s = 0; s < entry->steps.count; s++) {
-    if (entry->steps.items[s].kind == STEP_BARRIER) {
-      begin = s + 1;
-      continue;
-    }
-    lists[s] = step_accesses(verifier->arena, verifier->program, &entry->steps.items[s]);
-    for (int r = begin; r < s; r++) {
-      const char *wrong = check_pair(verifier, r, &lists[r], s, &lists[s]);
-      if (wrong) return wrong;
-    }
-  }
-  for (int i = 0; i < entry->scans.count; i++) {
-    const char *wrong = check_rounds(verifier, &entry->scans.items[i]);
-    if (wrong) return wrong;
   }
   return NULL;
 }
@@ -521,9 +348,9 @@ static void find_uses(Verifier *verifier) {
   for (int i = verifier->entry->scans.count - 1; i >= 0; i--) /* the inner ones first */
     extend_uses(verifier, &verifier->entry->scans.items[i]);
   for (int i = 0; i < program->buffers.count; i++) {
-    BufferKind kind = buffer_at(program, i)->kind;
+    BufferKind kind = verifier_buffer(program, i)->kind;
     if (kind == BUFFER_ACTIVATION || kind == BUFFER_WORKER ||
-        buffer_at(program, i)->entry != (int)verifier->entry->entry)
+        verifier_buffer(program, i)->entry != (int)verifier->entry->entry)
       continue;
     verifier->first[i] = 0; /* the host has them before and after */
     verifier->last[i] = verifier->entry->steps.count;
@@ -536,7 +363,7 @@ static const char *check_block_values(Verifier *verifier) {
   const Program *program = verifier->program;
   const Step *steps = verifier->entry->steps.items;
   for (int i = 0; i < program->buffers.count; i++) {
-    const Buffer *a = buffer_at(program, i);
+    const Buffer *a = verifier_buffer(program, i);
     int first = verifier->first[i], last = verifier->last[i];
     if (a->kind != BUFFER_WORKER || a->entry != (int)verifier->entry->entry || first < 0) continue;
     if (steps[first].loop < 0 || steps[first].loop != steps[last].loop)
@@ -546,10 +373,11 @@ static const char *check_block_values(Verifier *verifier) {
       if (a->offset < target_worker_bytes(program->target, program->kernels.items[steps[s].kernel]))
         return arena_printf(verifier->arena, "%s lies where %s works", a->name, steps[s].path);
     for (int k = 0; k < i; k++) {
-      const Buffer *b = buffer_at(program, k);
+      const Buffer *b = verifier_buffer(program, k);
       bool is_other = b->kind == BUFFER_WORKER && b->entry == a->entry &&
                       buffer_root(program, i) != buffer_root(program, k) && verifier->first[k] >= 0;
-      if (is_other && overlap(a, b) && first <= verifier->last[k] && verifier->first[k] <= last)
+      if (is_other && buffers_overlap(a, b) && first <= verifier->last[k] &&
+          verifier->first[k] <= last)
         return arena_printf(verifier->arena, "%s and %s share memory but are alive together",
                             a->name, b->name);
     }
@@ -560,13 +388,13 @@ static const char *check_block_values(Verifier *verifier) {
 static const char *check_sharing(Verifier *verifier) {
   const Program *program = verifier->program;
   for (int i = 0; i < program->buffers.count; i++) {
-    const Buffer *a = buffer_at(program, i);
+    const Buffer *a = verifier_buffer(program, i);
     if (a->entry != (int)verifier->entry->entry || verifier->first[i] < 0 ||
         a->kind == BUFFER_WORKER)
       continue;
     for (int k = 0; k < i; k++) {
-      const Buffer *b = buffer_at(program, k);
-      if (b->entry != a->entry || verifier->first[k] < 0 || !overlap(a, b)) continue;
+      const Buffer *b = verifier_buffer(program, k);
+      if (b->entry != a->entry || verifier->first[k] < 0 || !buffers_overlap(a, b)) continue;
       if (buffer_root(program, i) == buffer_root(program, k)) continue;
       int *barriers = verifier->barriers;
       if (barriers[verifier->last[i]] < barriers[verifier->first[k]] ||
@@ -621,9 +449,9 @@ static const char *check_entry(Verifier *verifier) {
   for (int i = 0; i < entry->results.count && !wrong; i++)
     if (!verifier->written[entry->results.items[i]])
       wrong = arena_printf(verifier->arena, "result %s is never written",
-                           buffer_at(verifier->program, entry->results.items[i])->name);
+                           verifier_buffer(verifier->program, entry->results.items[i])->name);
   for (int i = 0; i < verifier->program->buffers.count && !wrong; i++) {
-    const Buffer *buffer = buffer_at(verifier->program, i);
+    const Buffer *buffer = verifier_buffer(verifier->program, i);
     bool is_begun = entry->entry == ENTRY_INIT && buffer->kind == BUFFER_VARIABLE;
     if (is_begun && !verifier->written[i])
       wrong = arena_printf(verifier->arena, "variable %s is never written", buffer->name);
@@ -631,7 +459,7 @@ static const char *check_entry(Verifier *verifier) {
   if (wrong) return wrong;
   find_uses(verifier);
   wrong = check_overwritten(verifier);
-  if (wrong == NULL) wrong = check_barriers(verifier);
+  if (wrong == NULL) wrong = verify_barriers(verifier);
   if (wrong == NULL) wrong = check_block_values(verifier);
   return wrong ? wrong : check_sharing(verifier);
 }
@@ -640,7 +468,7 @@ static const char *check_entry(Verifier *verifier) {
 static const char *check_sizes(Arena *arena, const Program *program) {
   int64_t arena_bytes = 0, worker_bytes = 0, sums[VARIABLE_KIND_COUNT] = {0};
   for (int i = 0; i < program->buffers.count; i++) {
-    const Buffer *buffer = buffer_at(program, i);
+    const Buffer *buffer = verifier_buffer(program, i);
     int64_t *end = buffer->kind == BUFFER_WORKER ? &worker_bytes : &arena_bytes;
     *end = greatest(*end, buffer->offset + buffer->bytes);
     if (buffer->kind == BUFFER_VARIABLE)
