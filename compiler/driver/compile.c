@@ -97,8 +97,7 @@ static int tune_program(const Compilation *compilation, const Module *module, Me
   int status = tune(compilation, module, &fit->lowering, tuning);
   if (status != 0 || !tuning->is_kept) return status;
   const Program *tuned = program_create(compilation->arena, module, &tuning->lowering);
-  int64_t peak = tuned->arena_bytes + tuning->threads * tuned->worker_bytes;
-  if (fit->limit > 0 && peak > fit->limit) {
+  if (fit->limit > 0 && program_peak(tuned, tuning->threads) > fit->limit) {
     fprintf(stderr, "tune: not taken: the program would need more than the memory limit\n");
     tuning->is_kept = false;
     return 0;

@@ -268,10 +268,9 @@ static void add_kernels(Tuner *tuner, const Program *program, EntryKind kind) {
     const Kernel *kernel = program->kernels.items[step->kernel];
     const char *key = program->kernel_keys.items[step->kernel];
     int64_t count = target_variant_count(program->target, kernel);
-    int known = 0;
-    while (known < tuning->count && strcmp(tuning->kernels[known].key, key) != 0) known++;
-    if (known < tuning->count) tuning->kernels[known].calls++;
-    if (known < tuning->count || count < 2) continue;
+    int known = tuning_find(tuning, key);
+    if (known >= 0) tuning->kernels[known].calls++;
+    if (known >= 0 || count < 2) continue;
     TunedKernel *tuned = &tuning->kernels[tuning->count++];
     *tuned = (TunedKernel){.key = key, .name = kernel->name, .calls = 1};
     tuned->count = count < MOST_TUNED_VARIANTS ? (int)count : MOST_TUNED_VARIANTS;

@@ -51,6 +51,8 @@ int tune(const Compilation *compilation, const Module *module, const ProgramOpti
 
 extern const char *const tuned_plan_names[PLAN_COUNT];
 
+/* The kernel with that key; -1: there is none. */
+int tuning_find(const Tuning *tuning, const char *key);
 /* The number of the least time, if it is clearly less than that of number 0; else 0. A time of 0 is none. */
 int tuning_choose(int count, const double *ms);
 /* Whether a step is clearly faster as it was tuned. */

@@ -15,6 +15,12 @@ const char *const tuned_plan_names[PLAN_COUNT] = {
     [PLAN_PLANES] = "no channels last",
 };
 
+int tuning_find(const Tuning *tuning, const char *key) {
+  for (int i = 0; i < tuning->count; i++)
+    if (strcmp(tuning->kernels[i].key, key) == 0) return i;
+  return -1;
+}
+
 int tuning_choose(int count, const double *ms) {
   int chosen = 0;
   for (int i = 1; i < count; i++)

@@ -41,12 +41,6 @@ static json_t *run(Arena *arena, const char *executable, const char *command, co
   return root;
 }
 
-static int find_kernel(const Tuning *tuning, const char *key) {
-  for (int i = 0; i < tuning->count; i++)
-    if (strcmp(tuning->kernels[i].key, key) == 0) return i;
-  return -1;
-}
-
 /* Adds the times of an entry's kernels. */
 static void add_entry(Arena *arena, const json_t *instances, const Program *program, EntryKind kind,
                       const Tuning *tuning, double *ms) {
@@ -66,7 +60,7 @@ static void add_entry(Arena *arena, const json_t *instances, const Program *prog
   for (int i = 0; i < entry->steps.count; i++) {
     const Step *step = &entry->steps.items[i];
     int kernel = step->kind == STEP_LAUNCH
-                     ? find_kernel(tuning, program->kernel_keys.items[step->kernel])
+                     ? tuning_find(tuning, program->kernel_keys.items[step->kernel])
                      : -1;
     if (kernel >= 0) ms[kernel] += of_step[i];
   }

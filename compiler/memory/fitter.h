@@ -29,7 +29,6 @@ typedef struct Fitter {
 enum { FITTED_COUNT = 3 };
 extern const EntryKind fitted_entries[FITTED_COUNT];
 
-int64_t program_peak(const Program *program, int threads);
 /* The Program of a module within the limit, or the nearest to it; how it is lowered. */
 Program *memory_plan(Arena *arena, const Module *module, const MemoryRequest *request,
                      ProgramOptions *lowering);

@@ -31,6 +31,8 @@ typedef struct MemoryFit {
   const char **kept;
 } MemoryFit;
 
+/* Bytes of the arena and of the blocks of so many workers. */
+int64_t program_peak(const Program *program, int threads);
 /* As many as this machine runs at a time. */
 int memory_default_threads(void);
 /* Changes the training and evaluation entries of the module until its plan fits. False after an

@@ -63,6 +63,17 @@ static bool move_out_of_arena(Program *program, int number) {
   return true;
 }
 
+/* Of a kernel that the training step launches. */
+static bool take_unknown_variant(Program *program, int number) {
+  const ProgramEntry *entry = train(program);
+  for (int i = 0; i < entry->steps.count; i++) {
+    if (entry->steps.items[i].kind != STEP_LAUNCH || number-- > 0) continue;
+    program->kernels.items[entry->steps.items[i].kernel]->variant = 63;
+    return true;
+  }
+  return false;
+}
+
 /* Drops a launch whose result somebody needs. */
 static bool drop_launch(Program *program, int number) {
   ProgramEntry *entry = train(program);
@@ -327,6 +338,7 @@ static void test_verifier_finds_seeded_faults(void **state) {
       {enter_loop_late, "step before its loop"},
       {use_view_elsewhere, "view of another loop"},
       {share_with_a_round, "value of a round over one of the loop"},
+      {take_unknown_variant, "variant that the target has not"},
       {halve_blocks, "loop of other blocks than its kernels"},
   };
   Arena *arena = arena_create();

@@ -557,21 +557,10 @@ static const char *conv_text(Arena *arena, const Kernel *kernel) {
   return contract_text(arena, product.kernel, &product);
 }
 
-const TargetKernel c_kernel_conv = {.tasks = conv_tasks,
-                                    .worker_bytes = conv_worker_bytes,
-                                    .variants = conv_variants,
-                                    .variant_text = conv_text,
-                                    .write = conv_write,
-                                    .weight = 15};
-const TargetKernel c_kernel_conv_input = {.tasks = conv_tasks,
-                                          .worker_bytes = conv_worker_bytes,
-                                          .variants = conv_variants,
-                                          .variant_text = conv_text,
-                                          .write = conv_write,
-                                          .weight = 15};
-const TargetKernel c_kernel_conv_weight = {.tasks = conv_tasks,
-                                           .worker_bytes = conv_worker_bytes,
-                                           .variants = conv_variants,
-                                           .variant_text = conv_text,
-                                           .write = conv_write,
-                                           .weight = 15};
+#define CONVOLUTION                                                                                \
+  {                                                                                                \
+    .tasks = conv_tasks, .worker_bytes = conv_worker_bytes, .variants = conv_variants,             \
+    .variant_text = conv_text, .write = conv_write, .weight = 15                                   \
+  }
+const TargetKernel c_kernel_conv = CONVOLUTION, c_kernel_conv_input = CONVOLUTION,
+                   c_kernel_conv_weight = CONVOLUTION;
