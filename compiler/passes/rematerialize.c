@@ -7,7 +7,7 @@
  * gradient of the normalization or activation reads what it was made of, which therefore is in
  * memory anyway. GELU's result and its slope are both made of the sum before it. Such a value is
  * written and read again, from memory that was just used, in place of staying there all through
- * the forward and backward part. Training takes less memory in no more time (bench/README.md).
+ * the forward and backward part. Training takes less memory in about the same time (bench/README.md).
  *
  * A value is computed again when all of this holds:
  *  - it is the result of arithmetic or of movement, not of a sum, a product or a joining of parts;
