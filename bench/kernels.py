@@ -5,7 +5,8 @@
 
 The rows: every distinct contraction and convolution of models/*.net in all three directions, read from the compiler's
 own graphs; cubes from 256 to 4096 in every transposition, narrow and batched products; elementwise functions and
-reductions in f32 and f64. Peers: MKL and oneDNN through PyTorch, NumPy, numexpr (bench/peers/install.sh).
+reductions in f32 and f64. Peers: MKL and oneDNN through PyTorch, JAX (products), NumPy, numexpr
+(bench/peers/install.sh).
 
 A row is verified first: our result of one step against that of each way a peer has, on the same data. Then rounds
 alternate: the machine's peak (bench/limits.c), ours (`OUT bench`), the peer's ways, on the same processors; data are
