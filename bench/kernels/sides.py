@@ -100,13 +100,23 @@ class Ours:
                 os.remove(path)
 
 
+def mkl_library(python):
+    """The library that has MKL use its fast kernels on every processor, made of bench/peers/mkl_fast.c."""
+    source = os.path.join(HERE, "../peers/mkl_fast.c")
+    library = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(python))), "lib/mkl_fast.so")
+    if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
+        output([compiler(None), "-O2", "-shared", "-fPIC", source, "-o", library])
+    return library
+
+
 class Theirs:
     """A peer.py, or another script of that kind, that waits for requests."""
 
     def __init__(self, python, cpus, script=os.path.join(HERE, "peer.py")):
         threads = str(len(cpus))
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS")
-        environment = {**os.environ, **KEEP_MEMORY, **{name: threads for name in names}}
+        environment = {**os.environ, **KEEP_MEMORY, **{name: threads for name in names},
+                       "LD_PRELOAD": mkl_library(python)}
         self.process = subprocess.Popen([python, script, threads], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=environment, preexec_fn=pinned(cpus), text=True)
 
