@@ -149,7 +149,7 @@ typedef struct nnc_accumulator {
  * several times as fast as what computes all else. */
 enum nnc_unit { NNC_UNIT_PLAIN, NNC_UNIT_HALF, NNC_UNIT_TF32, NNC_UNIT_COUNT };
 
-/* One step of an entry, for `profile`. */
+/* One step of an entry, for `profile`. What is left out of a row is 0. */
 typedef struct nnc_step {
   const char *class_name;    /* "contraction", "elementwise", "copy", "barrier", ... */
   const char *operator_name; /* "contract+9": with 9 operators fused into it; "" for a barrier */
@@ -158,8 +158,8 @@ typedef struct nnc_step {
   const char *stores;        /* what it writes: "h1.w:m, h1.w:v, h1.w" */
   double flops, bytes;       /* of all its rounds, by the operators' cost rules */
   int64_t tasks;
-  int64_t rounds; /* how often one run does it: more than once in the loop of a scan */
   int line;       /* in the .net file, 0 when unknown */
+  int64_t rounds; /* how often one run does it, in the loop of a scan; 0: once */
   enum nnc_unit unit;
   const char *nodes; /* what it computes, by lines, in order: "5 log mul, 7 mean" */
   /* Where its operands lie, a line each: USE DTYPE OFFSET ELEMENTS BLOCK_BYTES MOVES
@@ -167,8 +167,11 @@ typedef struct nnc_step {
    * block; in block b of its task loop it is b BLOCK_BYTES further. Each move is of a scan: in its
    * round r, or r + TURN modulo TURNS where it has turns, the operand lies as many times BYTES further. */
   const char *operands;
-  int launched; /* with which step: a device may launch several as one, after the last of them */
+  int later; /* after so many steps it is launched: a device may launch several as one, with the last of them */
 } nnc_step;
+
+#define NNC_BARRIER                                                                                \
+  { "barrier", "", "", "", "" }
 
 /* Steps that an entry repeats: the loop of a scan, with its rounds, or a task loop, with its blocks. */
 typedef struct nnc_repeat {
@@ -208,6 +211,7 @@ typedef struct nnc_entry {
   /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
   const int64_t *input_exceptions;
   int64_t batch; /* examples in one run */
+  int is_shared; /* some kernel has more than one task: all workers run it, else one does */
   int accumulator_count;
   const nnc_accumulator *accumulators;
   int result_count; /* predict */
@@ -215,6 +219,7 @@ typedef struct nnc_entry {
   double flops, bytes;  /* of one run, by the operators' cost rules */
   double product_flops; /* of these: contractions and convolutions, 2 m n k */
   int step_count;
+  /* Of the entries that train, or where none does of predict. */
   const nnc_step *steps; /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
                                           * nnc_lap() between those of a task loop and
                                           * of the loop of a scan */
@@ -387,7 +392,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 24 };
+enum { NNC_MODEL_ABI = 25 };
 
 extern nnc_model nnc_the_model;
 

@@ -4,10 +4,10 @@
  * and barriers. Tasks are fixed at compile time, so bits do not depend on the number of workers, nor on
  * who does a task:
  *
- *     NNC_PHASE(worker, 0) {                              // ends with a barrier
+ *     NNC_PHASE(worker, 0, 1) {                           // ends with a barrier, which is step 1
  *       NNC_TASKS(worker, 42, task) kernel(worker, task); // a static range of the 42 tasks each
  *     }
- *     NNC_PHASE(worker, 1) {                              // holds one task loop that is shared
+ *     NNC_PHASE(worker, 1, 3) {                           // holds one task loop that is shared
  *       nnc_share(worker);                                // in the next task loop a worker that is
  *       NNC_TASKS(worker, 42, task) other(worker, task);  // done takes tasks of the others' ranges
  *     }
@@ -87,12 +87,12 @@ static inline __attribute__((always_inline, unused)) void nnc_filled(nnc_worker 
   nnc_barrier(worker);
 }
 
-/* Runs its block for the worker's part, and where phases move for parts that nobody has begun; then waits
+/* Runs its statement for the worker's part, and where phases move for parts that nobody has begun; then waits
  * until all parts are done. It follows another phase, a barrier or the beginning of the entry at once, and
- * holds no barrier; `shared` is the number of nnc_share in it. */
-#define NNC_PHASE(worker, shared)                                                                  \
-  for (int nnc_part = nnc_phase_begin(worker, shared); nnc_part;                                   \
-       nnc_part = nnc_phase_next(worker, shared))
+ * holds no barrier; `shared` is the number of nnc_share in it, `number` that of the step that its barrier is. */
+#define NNC_PHASE(worker, shared, number)                                                          \
+  for (int nnc_part = nnc_phase_begin(worker, shared);                                             \
+       nnc_part || (nnc_mark(worker, (number) + 1), 0); nnc_part = nnc_phase_next(worker, shared))
 
 /* Whether there is a part to do; else the phase is over. */
 int nnc_phase_take(nnc_worker *worker, int shared);
@@ -114,6 +114,22 @@ void nnc_mark_now(nnc_worker *worker, int number);
 static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *worker, int number) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_mark_now(worker, number);
 }
+
+/* The step `number` of an entry, in its function, where `worker` is the worker: the call that launches a kernel, and
+ * the mark after it. Of a shared one the tasks move. */
+#define NNC_STEP(number, call)                                                                     \
+  do {                                                                                             \
+    call;                                                                                          \
+    nnc_mark(worker, (number) + 1);                                                                \
+  } while (0)
+#define NNC_SHARED_STEP(number, call)                                                              \
+  do {                                                                                             \
+    nnc_share(worker);                                                                             \
+    NNC_STEP(number, call);                                                                        \
+  } while (0)
+
+/* The address of a value in the arena. */
+#define NNC_AT(type, offset) ((type *)(worker->arena + (offset)))
 
 /* A single worker, which does all tasks of a kernel, for the block of a task loop that begins
  * `examples` after the first of the batch. */
@@ -144,5 +160,12 @@ static inline __attribute__((always_inline, unused)) void nnc_laps_end(nnc_worke
                                                                        int first, int count) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_laps_end_now(worker, first, count);
 }
+
+/* NNC_STEP in such a loop. */
+#define NNC_LAP(number, call)                                                                      \
+  do {                                                                                             \
+    call;                                                                                          \
+    nnc_lap(worker, (number) + 1);                                                                 \
+  } while (0)
 
 #endif

@@ -72,13 +72,6 @@ int nnc_device_workers(const nnc_device *device) { return device->workers; }
 
 /* --- Running -------------------------------------------------------------------------------- */
 
-/* Whether a kernel of the entry has more than one task. */
-static bool has_tasks_to_share(const nnc_entry *entry) {
-  for (int i = 0; i < entry->step_count; i++)
-    if (entry->steps[i].tasks > 1) return true;
-  return false;
-}
-
 /* For `profile`: workers with nothing to do wait for worker 0 from its first step on. */
 static void mark_idle(nnc_device *device, const nnc_entry *entry) {
   const int64_t *first = nnc_pool_worker(device->pool, 0)->marks;
@@ -106,7 +99,7 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
     nnc_pool_run_alone(device->pool, entry->run);
     return;
   }
-  if (has_tasks_to_share(entry)) {
+  if (entry->is_shared) {
     nnc_pool_run(device->pool, entry->run);
     return;
   }

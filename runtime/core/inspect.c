@@ -290,7 +290,7 @@ static int step_after(nnc_inspector *inspector, int step) {
 static void each_launched(nnc_inspector *inspector, int step,
                           void (*visit)(nnc_inspector *inspector, int step)) {
   for (int i = 0; i <= step; i++)
-    if (inspector->entry->steps[i].launched == step) visit(inspector, i);
+    if (i + inspector->entry->steps[i].later == step) visit(inspector, i);
 }
 
 /* The next run of an entry writes over them. */
@@ -306,8 +306,8 @@ static void note_accumulators(nnc_inspector *inspector) {
 static void look(nnc_onlooker *onlooker, int number) {
   nnc_inspector *inspector = (nnc_inspector *)onlooker;
   int steps = inspector->entry->step_count;
-  NNC_ASSERT(number == 0 || number == inspector->next + 1);
-  if (inspector->has_failed) return;
+  NNC_ASSERT(number == 0 || number == inspector->next + 1 || steps == 0);
+  if (inspector->has_failed || steps == 0) return; /* of other entries nothing is known */
   if (number > 0) {
     each_launched(inspector, inspector->next, finish);
     inspector->next = step_after(inspector, inspector->next);

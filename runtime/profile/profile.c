@@ -37,7 +37,7 @@ static void add_rows(nnc_profile *profile, const nnc_entry *entry, const char *n
                           .step = step,
                           .entry = name,
                           .number = i,
-                          .calls = calls * (double)step->rounds,
+                          .calls = calls * (double)(step->rounds > 0 ? step->rounds : 1),
                           .flops = step->flops * calls,
                           .bytes = step->bytes * calls};
     if (*step->path) before = step;

@@ -68,10 +68,10 @@ pieces=$(weights "$work/long")
 python3 - "$work/long.c" <<'PYTHON'
 import re, sys
 text = open(sys.argv[1]).read()
-bodies = re.findall(r"static NNC_PIECE void train_run_\d+\(nnc_worker \*worker\)\n\{\n  char \*const arena = worker->arena;\n(.*?)\n\}\n", text, re.S)
+bodies = re.findall(r"static NNC_PIECE void train_run_\d+\(nnc_worker \*worker\)\n\{\n(.*?)\n\}\n", text, re.S)
 calls = "".join("  train_run_%d(worker);\n" % (i + 1) for i in range(len(bodies)))
 assert len(bodies) > 1 and calls in text
-open(sys.argv[1], "w").write(text.replace(calls, "  char *const arena = worker->arena;\n" + "\n".join(bodies) + "\n"))
+open(sys.argv[1], "w").write(text.replace(calls, "\n".join(bodies) + "\n"))
 PYTHON
 check "a long entry as one function" eval "$command"
 whole=$(weights "$work/long")

@@ -101,7 +101,7 @@ static void run_phases(nnc_worker *worker) {
   for (long round = 1; round <= PHASE_ROUNDS; round++) {
     for (int phase = 0; phase < PHASES; phase++) {
       slow_down(worker, round + phase);
-      NNC_PHASE(worker, 0) {
+      NNC_PHASE(worker, 0, 0) {
         if (worker->index != own) atomic_fetch_add(&strangers, 1);
         NNC_TASKS(worker, PARTS, task) {
           const long before = round - (phase == 0);
@@ -113,7 +113,7 @@ static void run_phases(nnc_worker *worker) {
       }
       expect(worker->index == own);
     }
-    NNC_PHASE(worker, 2) {
+    NNC_PHASE(worker, 2, 0) {
       nnc_share(worker);
       NNC_TASKS(worker, TASKS, task) shared_cells[task]++;
       nnc_share(worker);

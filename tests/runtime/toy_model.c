@@ -270,18 +270,16 @@ static const nnc_data_set data_sets[] = {{"train", 2, train_pipelines, 0, 0},
 static const char *const metric_names[] = {"loss", "worst"};
 static const char *const scalar_names[] = {"lr"};
 
-#define BARRIER                                                                                    \
-  { "barrier", "", "", "", "", 0, 0, 0, 1, 0, NNC_UNIT_PLAIN }
 static const nnc_step train_steps[] = {
     {"contraction", "contract+2", "backward", "error", "partial", 6.0 * BATCH *WIDTH,
-     4.0 * BATCH *WIDTH, TASKS, 1, 11, NNC_UNIT_PLAIN},
-    BARRIER,
+     4.0 * BATCH *WIDTH, TASKS, 11},
+    NNC_BARRIER,
     {"reduction", "reduce_sum", "join", "loss", "loss, worst, gradient", TASKS,
-     8.0 * TASKS *PARTIALS, 1, 1, 12, NNC_UNIT_PLAIN},
-    BARRIER,
+     8.0 * TASKS *PARTIALS, 1, 12},
+    NNC_BARRIER,
     {"elementwise", "add+3", "update", "w", "w:m, w, b:m, b", 4.0 * (WIDTH + 1), 16.0 * (WIDTH + 1),
-     1, 1, 13, NNC_UNIT_PLAIN},
-    BARRIER,
+     1, 13},
+    NNC_BARRIER,
 };
 
 NNC_DEFINE_LIMITS(f32);
@@ -316,7 +314,7 @@ __attribute__((destructor)) static void tell_allocations(void) {
     .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,           \
     .accumulators = accumulators, .result_count = result_count_, .results = results_,              \
     .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH, .step_count = step_count_,       \
-    .steps = train_steps                                                                           \
+    .steps = train_steps, .is_shared = 1                                                           \
   }
 
 #ifdef ON_CUDA

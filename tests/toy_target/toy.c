@@ -27,10 +27,8 @@ static void write_declaration(Code *code, const KernelFunction *function) {
 }
 
 /* All of it is one task, whichever worker takes it. */
-static void write_launch(Code *code, const KernelCall *call) {
-  code_open(code, "NNC_TASKS(worker, 1, task)");
-  function_write_call(code, call->worker, call);
-  code_close(code);
+static const char *launch_text(Arena *arena, const KernelCall *call) {
+  return arena_printf(arena, "NNC_TASKS(worker, 1, task) %s", function_call_text(arena, call));
 }
 
 static const char *const words[] = {"batch", "before", "best",   "better", "channel", "cols",
@@ -44,7 +42,7 @@ const BackEnd back_end_toy = {
     .words = words,
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
-    .write_launch = write_launch,
+    .launch_text = launch_text,
 };
 
 /* Every kernel is one task, which needs no memory of the worker's. */

@@ -20,10 +20,6 @@ static void write_declaration(Code *code, const KernelFunction *function) {
   code_line(code, "%s;", head_text(code->arena, function));
 }
 
-static void write_launch(Code *code, const KernelCall *call) {
-  function_write_call(code, call->worker, call);
-}
-
 /* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
 static const char *const words[] = {
     "first",       "last",      "row",         "rows",        "tile",
@@ -71,7 +67,7 @@ const BackEnd back_end_c = {
     .write_common = common_write,
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
-    .write_launch = write_launch,
+    .launch_text = function_call_text,
 };
 
 /* Whether the function's text mentions the parameter; without a text, all are there. */

@@ -190,14 +190,20 @@ const char *code_string(Arena *arena, const char *string) {
 }
 
 const char *code_string_lines(Arena *arena, const char *string) {
+  enum { ROOM = 84 };
   Text text = {0};
   while (*string) {
-    size_t length = strcspn(string, "\n");
-    length += string[length] == '\n';
-    text_printf(&text, "\n      %s", code_string(arena, arena_strndup(arena, string, length)));
+    size_t length = 0;
+    while (string[length]) { /* as many lines as there is room for */
+      size_t line = strcspn(string + length, "\n");
+      line += string[length + line] == '\n';
+      if (length > 0 && length + line > ROOM) break;
+      length += line;
+    }
+    text_printf(&text, "\n       %s", code_string(arena, arena_strndup(arena, string, length)));
     string += length;
   }
-  return text.length > 0 ? text_take(&text, arena) : "\"\"";
+  return text.length > 0 ? text_take(&text, arena) : " \"\"";
 }
 
 const char *code_integer(Arena *arena, int64_t value) {

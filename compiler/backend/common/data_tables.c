@@ -45,18 +45,18 @@ static void add_value(Emitter *emitter, Text *text, const DataValue *value) {
 }
 
 static void emit_arguments(Emitter *emitter, const DataCall *call, const char *name) {
-  Code *code = &emitter->code;
-  if (call->argument_count == 0) return;
-  code_open(code, "static const nnc_argument %s[%d] =", name, call->argument_count);
+  Arena *arena = emitter->arena;
+  const char **rows = ARENA_ARRAY(arena, const char *, call->argument_count + 1);
   for (int i = 0; i < call->argument_count; i++) {
+    const DataArgument *argument = &call->arguments[i];
     Text text = {0};
-    add_value(emitter, &text, &call->arguments[i].value);
-    code_line(code, "{%s, %s},",
-              code_string(emitter->arena, call->arguments[i].name ? call->arguments[i].name : ""),
-              text.data);
-    text_free(&text);
+    text_printf(&text, "{%s, ", code_string(arena, argument->name ? argument->name : ""));
+    add_value(emitter, &text, &argument->value);
+    text_add_char(&text, '}');
+    rows[i] = text_take(&text, arena);
   }
-  code_close_list(code);
+  emitter_rows(emitter, arena_printf(arena, "nnc_argument %s[%d]", name, call->argument_count),
+               call->argument_count, rows);
 }
 
 static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline, const char *name) {
@@ -70,17 +70,21 @@ static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline,
   text_free(&fields);
   for (int i = 0; i < pipeline->call_count; i++)
     emit_arguments(emitter, &pipeline->calls[i], arena_printf(arena, "%s_call_%d", name, i));
-  code_open(code, "static const nnc_call %s_calls[%d] =", name, pipeline->call_count);
+  const char **rows = ARENA_ARRAY(arena, const char *, pipeline->call_count + 1);
   for (int i = 0; i < pipeline->call_count; i++) {
     const DataCall *call = &pipeline->calls[i];
     const char *arguments =
         call->argument_count > 0 ? arena_printf(arena, "%s_call_%d", name, i) : "NULL";
-    code_line(code, "{.function = %s, .%s = &nnc_%s_%s, .argument_count = %d, .arguments = %s,",
-              code_string(emitter->arena, call->function), i == 0 ? "source" : "stage",
-              i == 0 ? "source" : "stage", call->function, call->argument_count, arguments);
-    code_line(code, " .line = %d, .column = %d},", call->span.line, call->span.column);
+    rows[i] = arena_printf(
+        arena,
+        "{.function = %s, .%s = &nnc_%s_%s, .argument_count = %d, .arguments = %s, .line = %d, "
+        ".column = %d}",
+        code_string(arena, call->function), i == 0 ? "source" : "stage",
+        i == 0 ? "source" : "stage", call->function, call->argument_count, arguments,
+        call->span.line, call->span.column);
   }
-  code_close_list(code);
+  emitter_rows(emitter, arena_printf(arena, "nnc_call %s_calls[%d]", name, pipeline->call_count),
+               pipeline->call_count, rows);
   return arena_printf(arena, "{%d, %s_fields, %d, %s_calls}", pipeline->field_count, name,
                       pipeline->call_count, name);
 }
@@ -104,13 +108,12 @@ void emitter_data_sets(Emitter *emitter) {
     code_line(code, "static const nnc_pipeline data_%d[%d] = {%s};", i,
               set->pipeline_count > 0 ? set->pipeline_count : 1,
               set->pipeline_count > 0 ? pipelines : "{0}");
-    rows[i] = arena_printf(arena, "{%s, %d, data_%d, %s, %d, %lld},",
+    rows[i] = arena_printf(arena, "{%s, %d, data_%d, %s, %d, %lld}",
                            code_string(emitter->arena, set->name), set->pipeline_count, i,
                            orders[set->order], set->wrap_tail, (long long)set->within);
   }
-  code_open(code, "static const nnc_data_set data_sets[%d] =", module->data_sets.count);
-  for (int i = 0; i < module->data_sets.count; i++) code_line(code, "%s", rows[i]);
-  code_close_list(code);
+  emitter_rows(emitter, arena_printf(arena, "nnc_data_set data_sets[%d]", module->data_sets.count),
+               module->data_sets.count, rows);
 }
 
 /* ---- inputs that stages look at ---- */
@@ -146,10 +149,10 @@ int emitter_looked_at(Emitter *emitter) {
     }
   if (found.count == 0) return 0;
   code_blank(code);
-  code_open(code, "static const nnc_tensor looked_at[%d] =", found.count);
+  const char **rows = ARENA_ARRAY(emitter->arena, const char *, found.count);
   for (int i = 0; i < found.count; i++)
-    code_line(code, "%s,",
-              emitter_tensor(emitter, found.items[i]->name, found.items[i]->type, "0"));
-  code_close_list(code);
+    rows[i] = emitter_tensor(emitter, found.items[i]->name, found.items[i]->type, 0);
+  emitter_rows(emitter, arena_printf(emitter->arena, "nnc_tensor looked_at[%d]", found.count),
+               found.count, rows);
   return found.count;
 }

@@ -18,12 +18,12 @@ typedef struct Emitter {
   const char **memory;       /* by buffer: "mem_h1_w"; NULL for workers' */
 } Emitter;
 
-/* The memory plan as enumerators. */
+/* The memory plan as addresses with types. */
 void emitter_memory(Emitter *emitter);
 void emitter_entries(Emitter *emitter);
-/* After `number` steps of an entry: `profile` notes the time there. */
-void emitter_mark(Emitter *emitter, int number);
-/* The table of the steps; returns what it adds to the initializer of the nnc_entry. */
+/* Whether the runtime wants to know the steps of an entry. */
+bool emitter_tells_steps(const Program *program, EntryKind kind);
+/* The table of the steps, of such an entry; returns what it adds to the initializer of the nnc_entry. */
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
 /* The same of the plan of memory. */
 const char *emitter_plan_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
@@ -31,7 +31,9 @@ const char *emitter_plan_table(Emitter *emitter, const char *name, const Program
 void emitter_data_sets(Emitter *emitter);
 int emitter_looked_at(Emitter *emitter);
 /* The initializer of an nnc_tensor. */
-const char *emitter_tensor(Emitter *emitter, const char *name, Type type, const char *offset);
+const char *emitter_tensor(Emitter *emitter, const char *name, Type type, int64_t offset);
+/* "static const HEAD = {rows};", in one line where there is room, else a row a line; nothing without rows. */
+void emitter_rows(Emitter *emitter, const char *head, int count, const char *const *rows);
 void emitter_host(Emitter *emitter);
 /* The table of the functions; the list of such tables (levels.c). */
 void emitter_level(Emitter *emitter);

@@ -12,35 +12,53 @@ static int64_t planned_offset(const Program *program, int buffer) {
   return program->buffers.items[buffer].offset;
 }
 
-void emitter_memory(Emitter *emitter) {
+/* What values of a kind lie there for, and during which entry. */
+static const char *memory_role(Arena *arena, const Buffer *buffer) {
   static const char *const kinds[] = {
       [BUFFER_VARIABLE] = "variable",     [BUFFER_INPUT] = "input",
       [BUFFER_ACTIVATION] = "activation", [BUFFER_RESULT] = "result",
       [BUFFER_WORKER] = "worker",         [BUFFER_KEPT] = "kept"};
+  const char *kind = kinds[buffer->kind];
+  if (buffer->kind == BUFFER_VARIABLE || buffer->entry < 0) return kind;
+  return arena_printf(arena, "%s of %s", kind, entry_name((EntryKind)buffer->entry));
+}
+
+/* The name that the functions of the entries call a value by: its address, with its type. */
+static void emit_address(Emitter *emitter, int number) {
+  enum { LINE = 100 };
+  Code *code = &emitter->code;
+  const Buffer *buffer = &emitter->program->buffers.items[number];
+  Text type = {0};
+  text_add_type(&type, buffer->type);
+  const char *comment =
+      arena_printf(code->arena, "/* %s, %s */", type.data, memory_role(code->arena, buffer));
+  const char *line = arena_printf(code->arena, "#define %s NNC_AT(%s, %lld)",
+                                  emitter->memory[number], c_storage_type(buffer->type.dtype),
+                                  (long long)planned_offset(emitter->program, number));
+  text_free(&type);
+  if (strlen(line) + 1 + strlen(comment) > LINE) {
+    code_line(code, "%s", comment);
+    code_line(code, "%s", line);
+  } else {
+    code_line(code, "%s %s", line, comment);
+  }
+}
+
+void emitter_memory(Emitter *emitter) {
   Code *code = &emitter->code;
   const Program *program = emitter->program;
   NameScope scope = {.arena = emitter->arena, .words = emitter->program->target->back_end->words};
   emitter->memory = ARENA_ARRAY(emitter->arena, const char *, program->buffers.count + 1);
-  code_blank(code);
-  code_comment(code, "The memory plan: bytes from the arena's base, %lld in all.",
-               (long long)program->arena_bytes);
-  code_open(code, "enum");
-  code_line(code, "mem_end = %lld,", (long long)program->arena_bytes);
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
     if (buffer->kind == BUFFER_WORKER) continue;
     emitter->memory[i] = arena_printf(emitter->arena, "mem_%s", naming_make(&scope, buffer->name));
-    Text type = {0};
-    text_add_type(&type, buffer->type);
-    code_line(code, "%s = %lld, /* %s, %s%s%s */", emitter->memory[i],
-              (long long)planned_offset(program, i), type.data, kinds[buffer->kind],
-              buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE ? " of " : "",
-              buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE
-                  ? entry_name((EntryKind)buffer->entry)
-                  : "");
-    text_free(&type);
   }
-  code_close_list(code);
+  code_blank(code);
+  code_comment(code, "The memory plan: the addresses of all values in the arena, of %lld bytes.",
+               (long long)program->arena_bytes);
+  for (int i = 0; i < program->buffers.count; i++)
+    if (emitter->memory[i]) emit_address(emitter, i);
 }
 
 /* ---- steps ---- */
@@ -65,17 +83,26 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
     }
 }
 
+/* "mem_x + 100 * block": an address after which an elements' type counts so many bytes, so many times. */
+static const char *moved(Arena *arena, const char *place, int64_t bytes, DType dtype,
+                         const char *times) {
+  CHECK(bytes % dtype_size(dtype) == 0);
+  return arena_printf(arena, "%s + %lld * %s", place, (long long)(bytes / dtype_size(dtype)),
+                      times);
+}
+
 /* Where the rounds of scan loops have moved a buffer of the arena. */
 static const char *buffer_place(const Emitter *emitter, int buffer) {
   Arena *arena = emitter->arena;
-  const char *place = arena_printf(arena, "arena + %s", emitter->memory[buffer]);
+  DType dtype = emitter->program->buffers.items[buffer].type.dtype;
+  const char *place = emitter->memory[buffer];
   for (int id = buffer; id >= 0; id = emitter->program->buffers.items[id].view_of) {
     const Buffer *view = &emitter->program->buffers.items[id];
     if (view->scan < 0) continue;
     const char *row = arena_printf(arena, "round_%d", view->scan);
     if (view->turn > 0) row = arena_printf(arena, "(%s + %lld)", row, (long long)view->turn);
     if (view->turns > 0) row = arena_printf(arena, "(%s %% %lld)", row, (long long)view->turns);
-    place = arena_printf(arena, "%s + (%lld) * %s", place, (long long)view->round_bytes, row);
+    place = moved(arena, place, view->round_bytes, dtype, row);
   }
   return place;
 }
@@ -85,28 +112,28 @@ static const char *buffer_place(const Emitter *emitter, int buffer) {
 static const char *operand_place(const Emitter *emitter, const Step *step, int operand,
                                  bool is_first) {
   const Buffer *buffer = &emitter->program->buffers.items[step->operands[operand]];
+  const KernelOperand *slot = &emitter->functions[step->kernel].kernel->operands[operand];
+  const char *type = c_storage_type(slot->dtype), *of_buffer = c_storage_type(buffer->type.dtype);
   if (buffer->kind == BUFFER_WORKER)
-    return arena_printf(emitter->arena, "%sscratch + %lld", is_first ? "worker->" : "",
-                        (long long)buffer->offset);
+    return arena_printf(emitter->arena, "(%s *)(%sscratch + %lld)", type,
+                        is_first ? "worker->" : "", (long long)buffer->offset);
   int64_t bytes = step->loop >= 0 && !is_first ? step->block_bytes[operand] : 0;
-  const char *whole = buffer_place(emitter, buffer->id);
-  return bytes == 0 ? whole
-                    : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
+  const char *place = buffer_place(emitter, buffer->id);
+  if (bytes != 0) place = moved(emitter->arena, place, bytes, buffer->type.dtype, "block");
+  if (strcmp(type, of_buffer) == 0) return place;
+  return arena_printf(emitter->arena, "(%s *)(%s)", type, place);
 }
 
 /* What a step hands to the kernel's function; or, to fill what it keeps, for the first block of its task loop. */
 static KernelCall make_call(const Emitter *emitter, const Step *step, bool fills) {
   const KernelFunction *function = &emitter->functions[step->kernel];
-  const KernelOperand *operands = function->kernel->operands;
   Arena *arena = emitter->arena;
   KernelCall call = {function_launched(function), step->loop >= 0 && !fills ? "&solo" : "worker", 0,
                      ARENA_ARRAY(arena, const char *,
                                  step->operand_count + step->scalar_count + step->key_count +
                                      function->number_count + 2)};
   for (int i = 0; i < step->operand_count; i++)
-    call.arguments[call.count++] =
-        arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
-                     c_storage_type(operands[i].dtype), operand_place(emitter, step, i, fills));
+    call.arguments[call.count++] = operand_place(emitter, step, i, fills);
   bool is_address = emitter->program->target->back_end->guard != NULL;
   for (int i = 0; i < step->scalar_count; i++)
     call.arguments[call.count++] = arena_printf(
@@ -114,45 +141,61 @@ static KernelCall make_call(const Emitter *emitter, const Step *step, bool fills
   for (int i = 0; i < step->key_count; i++)
     call.arguments[call.count++] =
         arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]);
-  if (step->kept >= 0)
-    call.arguments[call.count++] =
-        arena_printf(arena, "(%s *)(arena + %s)",
-                     c_storage_type(emitter->program->buffers.items[step->kept].type.dtype),
-                     emitter->memory[step->kept]);
+  if (step->kept >= 0) call.arguments[call.count++] = emitter->memory[step->kept];
   for (int i = 0; i < function->number_count; i++)
     call.arguments[call.count++] = function->numbers[i];
   return call;
 }
 
-static void emit_launch(Emitter *emitter, const Step *step) {
+/* "h1.y, line 13": the step, and where its node stands. */
+static const char *step_comment(const Emitter *emitter, const Step *step) {
+  Arena *arena = emitter->arena;
+  const SourceFile *file = step->span.file;
+  const char *path = code_in_comment(arena, step->path);
+  if (step->span.line <= 0 || file == NULL) return path;
+  if (file == emitter->program->module->source)
+    return arena_printf(arena, "%s, line %d", path, step->span.line);
+  return arena_printf(arena, "%s, %s:%d", path, code_in_comment(arena, file->name),
+                      step->span.line);
+}
+
+/* A step as the call of `macro` (nnc_parallel.h); its comment, where it has one, stands behind it if there is room. */
+static void emit_call(Emitter *emitter, const char *macro, int number, const char *call,
+                      const char *comment) {
+  enum { WIDTH = 100 };
+  Code *code = &emitter->code;
+  const char *text = arena_printf(emitter->arena, "%s(%d, %s);", macro, number, call);
+  size_t length = strlen(text) + 2 * (size_t)code->indent;
+  if (comment == NULL) {
+    code_line(code, "%s", text);
+  } else if (length + strlen(comment) + strlen(" /*  */") <= WIDTH) {
+    code_line(code, "%s /* %s */", text, comment);
+  } else {
+    code_comment(code, "%s", comment);
+    code_line(code, "%s", text);
+  }
+}
+
+static const char *launch_text(Emitter *emitter, const Step *step) {
   CHECK(step->operand_count == emitter->functions[step->kernel].kernel->operand_count);
   check_aliases(emitter, step);
-  const char *place = "";
-  if (step->span.line > 0 && step->span.file)
-    place = arena_printf(emitter->arena, ", %s:%d", step->span.file->name, step->span.line);
-  code_comment(&emitter->code, "%s%s", step->path, place);
   KernelCall call = make_call(emitter, step, false);
-  emitter->program->target->back_end->write_launch(&emitter->code, &call);
+  return emitter->program->target->back_end->launch_text(emitter->arena, &call);
 }
 
-static void emit_copy(Emitter *emitter, const Step *step) {
-  const BackEnd *back_end = emitter->program->target->back_end;
-  const char *to = buffer_place(emitter, step->copy_to);
-  const char *from = buffer_place(emitter, step->copy_from);
-  const char *comment = code_in_comment(emitter->arena, step->path);
+static const char *copy_text(const Emitter *emitter, const Step *step) {
+  const char *function = emitter->program->target->back_end->copy_function;
   int64_t bytes = type_bytes(emitter->program->buffers.items[step->copy_to].type);
-  if (back_end->write_copy) back_end->write_copy(&emitter->code, to, from, bytes, comment);
-  else
-    code_line(&emitter->code, "nnc_copy(worker, %s, %s, %lld); /* %s */", to, from,
-              (long long)bytes, comment);
+  return arena_printf(emitter->arena, "%s(worker, %s, %s, %lld)", function ? function : "nnc_copy",
+                      buffer_place(emitter, step->copy_to), buffer_place(emitter, step->copy_from),
+                      (long long)bytes);
 }
 
-/* A launch by itself, or a part of one. */
+/* Before a launch that is a part of one. */
 static void emit_part(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   int place, number = (int)(step - entry->steps.items);
   int launch = merge_of_step(emitter->merges, entry->entry, number, &place);
   if (launch >= 0) emitter->program->target->back_end->write_part(&emitter->code, launch, place);
-  emit_launch(emitter, step);
 }
 
 /* Whether the tasks of the steps [first, last], one launch or one task loop, move: where it is long
@@ -177,16 +220,20 @@ static void emit_share(Emitter *emitter, const ProgramEntry *entry, int first, i
   if (is_shared(emitter, entry, first, last)) code_line(&emitter->code, "nnc_share(worker);");
 }
 
-static void emit_step(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
+/* A step by itself; `comment`: NULL where its phase has it. */
+static void emit_step(Emitter *emitter, const ProgramEntry *entry, const Step *step,
+                      const char *comment) {
+  int number = (int)(step - entry->steps.items);
+  const char *macro = step->scan < 0 ? "NNC_STEP" : "NNC_LAP";
   switch (step->kind) {
-  case STEP_LAUNCH: {
-    int number = (int)(step - entry->steps.items);
-    emit_share(emitter, entry, number, number);
+  case STEP_LAUNCH:
+    if (step->scan >= 0) emit_share(emitter, entry, number, number);
+    else if (is_shared(emitter, entry, number, number)) macro = "NNC_SHARED_STEP";
     emit_part(emitter, entry, step);
+    emit_call(emitter, macro, number, launch_text(emitter, step), comment);
     return;
-  }
-  case STEP_BARRIER: code_line(&emitter->code, "nnc_barrier(worker);"); return;
-  case STEP_COPY: emit_copy(emitter, step); return;
+  case STEP_BARRIER: emit_call(emitter, macro, number, "nnc_barrier(worker)", NULL); return;
+  case STEP_COPY: emit_call(emitter, macro, number, copy_text(emitter, step), comment); return;
   }
 }
 
@@ -215,8 +262,8 @@ static void open_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoo
 
 static void emit_loop_steps(Emitter *emitter, const ProgramEntry *entry, const TaskLoop *loop) {
   for (int s = loop->first_step; s <= loop->last_step; s++) {
-    emit_launch(emitter, &entry->steps.items[s]);
-    code_line(&emitter->code, "nnc_lap(worker, %d);", s + 1);
+    const Step *step = &entry->steps.items[s];
+    emit_call(emitter, "NNC_LAP", s, launch_text(emitter, step), step_comment(emitter, step));
   }
 }
 
@@ -259,6 +306,11 @@ static int last_together(const ProgramEntry *entry, int i) {
   return loop >= 0 ? entry->loops.items[loop].last_step : i;
 }
 
+/* Whether a phase, which ends at the step `end`, has one statement. */
+static bool is_alone(const ProgramEntry *entry, int first, int end) {
+  return end == first + 1 && entry->steps.items[first].loop < 0;
+}
+
 /* Opens a phase that may move (nnc_parallel.h): the steps from the beginning of the entry or from a barrier on, to a
  * barrier, in no scan loop. The barrier's step, which closes the phase; -1: there is none. */
 static int open_phase(Emitter *emitter, const ProgramEntry *entry, int first) {
@@ -271,16 +323,26 @@ static int open_phase(Emitter *emitter, const ProgramEntry *entry, int first) {
     shared += is_shared(emitter, entry, i, last_together(entry, i));
   }
   if (i == first || i == entry->steps.count || steps[i].scan >= 0) return -1;
-  code_open(&emitter->code, "NNC_PHASE(worker, %d)", shared);
+  const char *head = arena_printf(emitter->arena, "NNC_PHASE(worker, %d, %d)", shared, i);
+  if (is_alone(entry, first, i)) {
+    code_line(&emitter->code, "%s /* %s */", head, step_comment(emitter, &steps[first]));
+    emitter->code.indent++;
+  } else {
+    code_open(&emitter->code, "%s", head);
+  }
   return i;
 }
 
 /* The steps of an entry, or of a scan loop. */
 static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last, int scan) {
   int end = -1; /* of the open phase */
+  bool is_only = false;
   for (int i = first; i <= last; i++) {
     const Step *step = &entry->steps.items[i];
-    if (scan < 0 && end < 0) end = open_phase(emitter, entry, i);
+    if (scan < 0 && end < 0) {
+      end = open_phase(emitter, entry, i);
+      is_only = end >= 0 && is_alone(entry, i, end);
+    }
     int inner = scan_loop_at(entry, i, scan);
     if (inner >= 0) {
       emit_scan(emitter, entry, inner);
@@ -288,12 +350,12 @@ static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, i
     } else if (step->loop >= 0) {
       emit_loop(emitter, entry, &entry->loops.items[step->loop]);
       i = entry->loops.items[step->loop].last_step;
+    } else if (i == end) {
+      if (is_only) emitter->code.indent--;
+      else code_close(&emitter->code);
+      end = -1;
     } else {
-      if (i == end) code_close(&emitter->code);
-      else emit_step(emitter, entry, step);
-      if (i == end) end = -1;
-      if (scan < 0) emitter_mark(emitter, i + 1);
-      else code_line(&emitter->code, "nnc_lap(worker, %d);", i + 1);
+      emit_step(emitter, entry, step, end >= 0 && is_only ? NULL : step_comment(emitter, step));
     }
   }
 }
@@ -312,7 +374,7 @@ static void emit_filling(Emitter *emitter, const ProgramEntry *entry) {
     }
     is_open = true;
     KernelCall call = make_call(emitter, step, true);
-    emitter->program->target->back_end->write_launch(code, &call);
+    code_line(code, "%s;", emitter->program->target->back_end->launch_text(emitter->arena, &call));
   }
   if (!is_open) return;
   code_line(code, "nnc_filled(worker);");
@@ -335,15 +397,9 @@ static int piece_end(const ProgramEntry *entry, int first) {
   return count - end < MOST_STEPS / 2 ? count : end;
 }
 
-static size_t open_run(Emitter *emitter, const char *attributes, const char *name) {
+static void open_run(Emitter *emitter, const char *attributes, const char *name) {
   code_line(&emitter->code, "static %svoid %s(nnc_worker *worker)", attributes, name);
   code_block(&emitter->code);
-  return code_mark(&emitter->code);
-}
-
-static void close_run(Emitter *emitter, size_t mark) {
-  code_declare(&emitter->code, mark, "arena", "char *const arena = worker->arena;");
-  code_close(&emitter->code);
 }
 
 /* Functions of some steps each, for an entry that is too long for one; returns how many. */
@@ -354,11 +410,10 @@ static int emit_pieces(Emitter *emitter, const ProgramEntry *entry) {
     end = piece_end(entry, first);
     code_blank(&emitter->code);
     code_comment(&emitter->code, "Steps %d to %d of %s.", first, end - 1, entry_name(entry->entry));
-    size_t mark =
-        open_run(emitter, "NNC_PIECE ",
-                 arena_printf(emitter->arena, "%s_run_%d", entry_name(entry->entry), ++count));
+    open_run(emitter, "NNC_PIECE ",
+             arena_printf(emitter->arena, "%s_run_%d", entry_name(entry->entry), ++count));
     emit_steps(emitter, entry, first, end - 1, -1);
-    close_run(emitter, mark);
+    code_close(&emitter->code);
   }
   return count;
 }
@@ -371,12 +426,12 @@ static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   code_comment(code, "%s: %d steps, %d barriers, %.4g Mflop, %.4g MB.", entry_name(entry->entry),
                entry->steps.count - entry->barrier_count, entry->barrier_count, entry->flops / 1e6,
                entry->bytes / 1e6);
-  size_t mark = open_run(emitter, "", name);
+  open_run(emitter, "", name);
   emit_filling(emitter, entry);
-  emitter_mark(emitter, 0);
+  code_line(code, "nnc_mark(worker, 0);");
   for (int i = 1; i <= pieces; i++) code_line(code, "%s_%d(worker);", name, i);
   if (pieces == 0) emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
-  close_run(emitter, mark);
+  code_close(code);
 }
 
 void emitter_entries(Emitter *emitter) {

@@ -23,23 +23,12 @@ ExprScope function_scope(Arena *arena, KernelFunction *function) {
   return scope;
 }
 
-void function_write_call(Code *code, const char *first, const KernelCall *call) {
-  enum { WIDTH = 96 };
+const char *function_call_text(Arena *arena, const KernelCall *call) {
   Text text = {0};
-  size_t line_start = 0;
-  text_printf(&text, "%s(%s", call->function->name, first);
-  for (int i = 0; i < call->count; i++) {
-    text_add_char(&text, ',');
-    if (text.length - line_start + strlen(call->arguments[i]) > WIDTH) {
-      text_add(&text, "\n      ");
-      line_start = text.length - 6;
-    } else {
-      text_add_char(&text, ' ');
-    }
-    text_add(&text, call->arguments[i]);
-  }
-  code_line(code, "%s);", text.data);
-  text_free(&text);
+  text_printf(&text, "%s(%s", call->function->name, call->worker);
+  for (int i = 0; i < call->count; i++) text_printf(&text, ", %s", call->arguments[i]);
+  text_add_char(&text, ')');
+  return text_take(&text, arena);
 }
 
 /* ---- functions of the user's ---- */

@@ -79,14 +79,13 @@ typedef struct BackEnd {
   unsigned (*common_functions)(const char *kernel);
   void (*write_common)(Text *text, unsigned types);
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
-   * for the unit of the entries; the statement that launches it. */
+   * for the unit of the entries; the statement that launches it, without its semicolon. */
   void (*write_kernel)(Code *code, KernelFunction *function);
   void (*write_declaration)(Code *code, const KernelFunction *function);
-  void (*write_launch)(Code *code, const KernelCall *call);
-  /* Of a device: the statement that copies within its memory; the tables of the kernels. The host's
+  const char *(*launch_text)(Arena *arena, const KernelCall *call);
+  /* Of a device: what copies within its memory; the tables of the kernels. The host's
    * scalars are arguments by their addresses. */
-  void (*write_copy)(Code *code, const char *to, const char *from, int64_t bytes,
-                     const char *comment);
+  const char *copy_function;
   void (*write_tables)(Code *code, const TableSource *source);
   /* Of a device: which launches are made one (merge.h), the function of a merged kernel, and what goes
    * before the launch of a step that is a part of one. NULL: none are. */
@@ -99,8 +98,8 @@ typedef struct BackEnd {
   void (*write_own)(Code *code);
 } BackEnd;
 
-/* The statement "name(first, arguments);", its arguments broken over lines. */
-void function_write_call(Code *code, const char *first, const KernelCall *call);
+/* "name(worker, arguments)": C that launches a kernel. */
+const char *function_call_text(Arena *arena, const KernelCall *call);
 
 /* Declares what a kernel hands to a function of the user's (extern): the array `inputs` and the
  * `result`. */

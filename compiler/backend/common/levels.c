@@ -38,6 +38,9 @@ void emitter_level(Emitter *emitter) {
   static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
                                     ENTRY_PREDICT_BATCH, ENTRY_GENERATE};
+  static const char *const numbers[] = {
+      "NNC_RUN_INIT",     "NNC_RUN_TRAIN",   "NNC_RUN_ACCUMULATE",    "NNC_RUN_EVAL",
+      "NNC_RUN_EVAL_ONE", "NNC_RUN_PREDICT", "NNC_RUN_PREDICT_BATCH", "NNC_RUN_GENERATE"};
   Code *code = &emitter->code;
   const char *number = main_float(emitter->program->module);
   bool is_one = emitter->options->level_count == 0;
@@ -61,15 +64,13 @@ void emitter_level(Emitter *emitter) {
   code_line(code, ".extensions = NNC_EXTENSIONS%s,",
             *unit ? arena_printf(code->arena, " NNC_EXTENSIONS%s", unit) : "");
   code_line(code, ".limits = &nnc_limits_%s,", number);
-  code_line(code, ".host = host,");
-  code_line(code, ".finish = finish,");
-  code_open(code, ".run =");
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    bool present = emitter->program->entries[order[i]].present;
-    code_line(code, "%s%s,", present ? entry_name(order[i]) : "NULL", present ? "_run" : "");
-  }
-  code->indent--;
-  code_line(code, "},");
+  code_line(code, ".host = host, .finish = finish,");
+  const char *runs = "";
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (emitter->program->entries[order[i]].present)
+      runs = arena_printf(code->arena, "%s%s[%s] = %s_run", runs, *runs ? ", " : "", numbers[i],
+                          entry_name(order[i]));
+  code_line(code, ".run = {%s},", runs);
   code_close_list(code);
 }
 

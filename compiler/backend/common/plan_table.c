@@ -36,10 +36,11 @@ const char *emitter_plan_table(Emitter *emitter, const char *name, const Program
     const Buffer *buffer = &program->buffers.items[i];
     if (!is_held(buffer, entry)) continue;
     bool is_variable = buffer->kind == BUFFER_VARIABLE;
-    code_line(code, "{%s, %s, %lld, %d, %d, %s},", code_string(emitter->arena, buffer->name),
-              emitter->memory[i], (long long)buffer->bytes, is_variable ? 0 : buffer->first_step,
-              is_variable ? last_step : buffer->last_step, held_kind(buffer));
+    code_line(code, "{%s, %lld, %lld, %d, %d, %s},", code_string(emitter->arena, buffer->name),
+              (long long)buffer->offset, (long long)buffer->bytes,
+              is_variable ? 0 : buffer->first_step, is_variable ? last_step : buffer->last_step,
+              held_kind(buffer));
   }
   code_close_list(code);
-  return arena_printf(emitter->arena, ",\n    .held_count = %d, .held = %s_held", count, name);
+  return arena_printf(emitter->arena, ", .held_count = %d, .held = %s_held", count, name);
 }

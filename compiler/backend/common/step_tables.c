@@ -1,14 +1,10 @@
-/* The table of an entry's steps, for `profile`, and the marks between them in its function. */
+/* The table of an entry's steps, for `profile`, and for what looks where a number comes from. */
 #include "backend/common/emitter.h"
 #include "backend/common/c.h"
 
 #include "kernel/builder.h"
 #include "nnc_dtype.h"
 #include "support/integers.h"
-
-void emitter_mark(Emitter *emitter, int number) {
-  code_line(&emitter->code, "nnc_mark(worker, %d);", number);
-}
 
 /* "h1.w:m, h1.w:v, h1.w" */
 static const char *stored_names(const Emitter *emitter, const Step *step) {
@@ -32,16 +28,15 @@ static int64_t step_rounds(const ProgramEntry *entry, const Step *step) {
   return rounds;
 }
 
-/* What multiplies in the step: nnc_unit. */
+/* What multiplies in the step: nnc_unit; NULL: what computes all else. */
 static const char *step_unit(const Emitter *emitter, const Step *step) {
   const Program *program = emitter->program;
   const BackEnd *back_end = program->target->back_end;
-  if (!back_end->has_matrix_units || step->kind != STEP_LAUNCH) return "NNC_UNIT_PLAIN";
+  if (!back_end->has_matrix_units || step->kind != STEP_LAUNCH) return NULL;
   const Kernel *kernel = program->kernels.items[step->kernel];
-  if (!kernel_is_template(kernel)) return "NNC_UNIT_PLAIN";
-  return kernel->operand_count > 0 && dtype_is_half(kernel->operands[0].dtype) ? "NNC_UNIT_HALF"
-         : kernel->is_tf32                                                     ? "NNC_UNIT_TF32"
-                                                                               : "NNC_UNIT_PLAIN";
+  if (!kernel_is_template(kernel)) return NULL;
+  if (kernel->operand_count > 0 && dtype_is_half(kernel->operands[0].dtype)) return "NNC_UNIT_HALF";
+  return kernel->is_tf32 ? "NNC_UNIT_TF32" : NULL;
 }
 
 /* The costs of a step. A launch of several steps takes place at the last of them, which has the costs of
@@ -147,38 +142,55 @@ static const char *emit_repeats(Emitter *emitter, const char *name, const Progra
     code_line(code, "{%d, %d, %lld},", loop->first_step, loop->last_step, (long long)loop->blocks);
   }
   code_close_list(code);
-  return arena_printf(emitter->arena,
-                      ", .scan_count = %d, .loop_count = %d,\n    .repeats = %s_repeats", scans,
-                      loops, name);
+  return arena_printf(emitter->arena, ", .scan_count = %d, .loop_count = %d, .repeats = %s_repeats",
+                      scans, loops, name);
 }
 
+/* Rows have only what is not 0: see nnc_step. */
 static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
+  if (step->kind == STEP_BARRIER) {
+    code_line(&emitter->code, "NNC_BARRIER,");
+    return;
+  }
   Arena *arena = emitter->arena;
   bool trains = entry->entry == ENTRY_TRAIN || entry->entry == ENTRY_ACCUMULATE;
-  bool is_told = trains && step->kind != STEP_BARRIER;
   const char *kernel =
       step->kind == STEP_LAUNCH ? function_launched(&emitter->functions[step->kernel])->name : "";
+  const char *unit = step_unit(emitter, step);
+  long long rounds = (long long)step_rounds(entry, step);
+  int later = step_launched(emitter, entry, step) - (int)(step - entry->steps.items);
   double flops, bytes;
   step_costs(emitter, entry, step, &flops, &bytes);
-  code_line(&emitter->code, "{%s, %s, %s, %s,", code_string(arena, step->class_name),
-            code_string(arena, step->operator_name ? step->operator_name : ""),
-            code_string(arena, kernel), code_string(arena, step->path));
-  code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d, %s, %s, %s, %d},",
-            code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
-            c_literal(arena, DTYPE_F64, bytes), (long long)step->task_count,
-            (long long)step_rounds(entry, step), step->span.file ? step->span.line : 0,
-            step_unit(emitter, step),
-            is_told && step->nodes ? code_string(arena, step->nodes) : "NULL",
-            is_told ? code_string_lines(arena, operand_lines(emitter, step)) : "NULL",
-            step_launched(emitter, entry, step));
+  Text row = {0};
+  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, %lld, %d", code_string(arena, step->class_name),
+              code_string(arena, step->operator_name ? step->operator_name : ""),
+              code_string(arena, kernel), code_string(arena, step->path),
+              code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
+              c_literal(arena, DTYPE_F64, bytes), (long long)step->task_count,
+              step->span.file ? step->span.line : 0);
+  if (rounds > 1) text_printf(&row, ", .rounds = %lld", rounds);
+  if (unit) text_printf(&row, ", .unit = %s", unit);
+  if (later > 0) text_printf(&row, ", .later = %d", later);
+  if (trains && step->nodes)
+    text_printf(&row, ",\n   .nodes = %s", code_string(arena, step->nodes));
+  if (trains)
+    text_printf(&row, ",\n   .operands =%s",
+                code_string_lines(arena, operand_lines(emitter, step)));
+  code_line(&emitter->code, "%s},", row.data);
+  text_free(&row);
+}
+
+bool emitter_tells_steps(const Program *program, EntryKind kind) {
+  if (kind == ENTRY_TRAIN || kind == ENTRY_ACCUMULATE) return true;
+  return kind == ENTRY_PREDICT && !program->entries[ENTRY_TRAIN].present;
 }
 
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
   Code *code = &emitter->code;
-  if (entry->steps.count == 0) return "";
+  if (entry->steps.count == 0 || !emitter_tells_steps(emitter->program, entry->entry)) return "";
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
   for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, entry, &entry->steps.items[i]);
   code_close_list(code);
-  return arena_printf(emitter->arena, ",\n    .step_count = %d, .steps = %s_steps%s",
-                      entry->steps.count, name, emit_repeats(emitter, name, entry));
+  return arena_printf(emitter->arena, ", .step_count = %d, .steps = %s_steps%s", entry->steps.count,
+                      name, emit_repeats(emitter, name, entry));
 }

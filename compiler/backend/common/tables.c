@@ -23,10 +23,29 @@ static const char *number(Emitter *emitter, double value) {
   return c_literal(emitter->arena, DTYPE_F64, value);
 }
 
-const char *emitter_tensor(Emitter *emitter, const char *name, Type type, const char *offset) {
-  return arena_printf(emitter->arena, "{%s, %s, %d, {%s}, %s}", quoted(emitter, name),
+const char *emitter_tensor(Emitter *emitter, const char *name, Type type, int64_t offset) {
+  return arena_printf(emitter->arena, "{%s, %s, %d, {%s}, %lld}", quoted(emitter, name),
                       c_dtype(type.dtype), type.shape.rank,
-                      code_integers(emitter->arena, type.shape.rank, type.shape.dim), offset);
+                      code_integers(emitter->arena, type.shape.rank, type.shape.dim),
+                      (long long)offset);
+}
+
+void emitter_rows(Emitter *emitter, const char *head, int count, const char *const *rows) {
+  enum { WIDTH = 100 };
+  Code *code = &emitter->code;
+  Text line = {0};
+  if (count == 0) return;
+  text_printf(&line, "static const %s = {", head);
+  for (int i = 0; i < count; i++) text_printf(&line, "%s%s", i ? ", " : "", rows[i]);
+  text_add(&line, "};");
+  if (line.length <= WIDTH) {
+    code_line(code, "%s", line.data);
+  } else {
+    code_open(code, "static const %s =", head);
+    for (int i = 0; i < count; i++) code_line(code, "%s,", rows[i]);
+    code_close_list(code);
+  }
+  text_free(&line);
 }
 
 /* Begins a table, unless it would be empty: then false. */
@@ -39,11 +58,10 @@ static bool open_table(Emitter *emitter, const char *type, const char *name, int
 
 /* ---- variables ---- */
 
-static const char *variable_offset(const Emitter *emitter, const char *path) {
+static int64_t variable_offset(const Emitter *emitter, const char *path) {
   for (int i = 0; i < emitter->program->buffers.count; i++) {
     const Buffer *buffer = &emitter->program->buffers.items[i];
-    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0)
-      return emitter->memory[i];
+    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0) return buffer->offset;
   }
   panic("variable %s has no buffer", path);
 }
@@ -163,99 +181,128 @@ static void emit_plateaus(Emitter *emitter) {
 
 /* ---- entries ---- */
 
-static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *entry) {
-  Code *code = &emitter->code;
+/* "STATIC_TYPE ENTRY_NAME[COUNT]" */
+static const char *entry_table(Emitter *emitter, const char *type, const char *entry,
+                               const char *name, int count) {
+  return arena_printf(emitter->arena, "%s %s_%s[%d]", type, entry, name, count);
+}
+
+/* Of inputs: their numbers, where not all are `usual`; what that adds to the initializer of the nnc_entry. */
+static const char *emit_input_numbers(Emitter *emitter, const char *entry, const char *type,
+                                      const char *name, const char *member, int count,
+                                      const int64_t *numbers, int64_t usual) {
+  bool is_usual = true;
+  for (int i = 0; i < count; i++) is_usual = is_usual && numbers[i] == usual;
+  if (is_usual) return "";
+  code_line(&emitter->code, "static const %s = {%s};",
+            entry_table(emitter, type, entry, name, count),
+            code_integers(emitter->arena, count, numbers));
+  return arena_printf(emitter->arena, ", .%s = %s_%s", member, entry, name);
+}
+
+static const char *emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *entry) {
   const Program *program = emitter->program;
   const Graph *graph = program->module->entries[entry->entry];
+  Arena *arena = emitter->arena;
   const int count = entry->inputs.count;
-  int64_t *batched = ARENA_ARRAY(emitter->arena, int64_t, count);
-  int64_t *limits = ARENA_ARRAY(emitter->arena, int64_t, count);
-  int64_t *exceptions = ARENA_ARRAY(emitter->arena, int64_t, count);
-  code_open(code, "static const nnc_tensor %s_inputs[%d] =", name, count);
+  int64_t *batched = ARENA_ARRAY(arena, int64_t, count);
+  int64_t *limits = ARENA_ARRAY(arena, int64_t, count);
+  int64_t *exceptions = ARENA_ARRAY(arena, int64_t, count);
+  const char **rows = ARENA_ARRAY(arena, const char *, count);
   for (int i = 0; i < count; i++) {
-    int id = entry->inputs.items[i];
-    const Buffer *buffer = &program->buffers.items[id];
-    InputLimit limit = graph_input_limit(emitter->arena, graph, buffer->name);
-    code_line(code, "%s,",
-              emitter_tensor(emitter, buffer->name, buffer->type, emitter->memory[id]));
+    const Buffer *buffer = &program->buffers.items[entry->inputs.items[i]];
+    InputLimit limit = graph_input_limit(arena, graph, buffer->name);
+    rows[i] = emitter_tensor(emitter, buffer->name, buffer->type, buffer->offset);
     batched[i] = module_find_input(program->module, buffer->name)->is_batched;
     limits[i] = limit.bound;
     exceptions[i] = limit.has_exception ? limit.exception : INT64_MIN;
   }
-  code_close_list(code);
-  code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, count,
-            code_integers(emitter->arena, count, batched));
-  code_line(code, "static const int64_t %s_limits[%d] = {%s};", name, count,
-            code_integers(emitter->arena, count, limits));
-  code_line(code, "static const int64_t %s_exceptions[%d] = {%s};", name, count,
-            code_integers(emitter->arena, count, exceptions));
+  emitter_rows(emitter, entry_table(emitter, "nnc_tensor", name, "inputs", count), count, rows);
+  const char *more[] = {
+      emit_input_numbers(emitter, name, "unsigned char", "batched", "input_is_batched", count,
+                         batched, 0),
+      emit_input_numbers(emitter, name, "int64_t", "limits", "input_limits", count, limits, 0),
+      emit_input_numbers(emitter, name, "int64_t", "exceptions", "input_exceptions", count,
+                         exceptions, INT64_MIN)};
+  return arena_printf(arena, ", .input_count = %d, .inputs = %s_inputs%s%s%s", count, name, more[0],
+                      more[1], more[2]);
 }
 
 /* Accumulators and results of an entry, in the graph's order; returns how many. */
 static int emit_outputs(Emitter *emitter, const char *name, const ProgramEntry *entry,
                         OutputKind kind) {
-  Code *code = &emitter->code;
   const Program *program = emitter->program;
   const Graph *graph = program->module->entries[entry->entry];
-  int count = 0, number = 0;
+  int count = 0, number = 0, row = 0;
   for (int i = 0; i < graph->outputs.count; i++) count += graph->outputs.items[i].kind == kind;
   if (count == 0) return 0;
   bool is_result = kind == OUTPUT_RESULT;
-  code_open(code, "static const %s %s_%s[%d] =", is_result ? "nnc_tensor" : "nnc_accumulator", name,
-            is_result ? "results" : "accumulators", count);
+  const char **rows = ARENA_ARRAY(emitter->arena, const char *, count);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind != OUTPUT_RESULT && output->kind != OUTPUT_ACCUMULATOR) continue;
     int buffer = entry->results.items[number++];
     if (output->kind != kind) continue;
-    const char *tensor =
-        emitter_tensor(emitter, output->name, output->node->type, emitter->memory[buffer]);
-    if (is_result) code_line(code, "%s,", tensor);
-    else
-      code_line(code, "{%s, %s, %s},", quoted(emitter, output->name),
-                combine_enumerators[output->combine], tensor);
+    const char *tensor = emitter_tensor(emitter, output->name, output->node->type,
+                                        program->buffers.items[buffer].offset);
+    rows[row++] = is_result
+                      ? tensor
+                      : arena_printf(emitter->arena, "{%s, %s, %s}", quoted(emitter, output->name),
+                                     combine_enumerators[output->combine], tensor);
   }
-  code_close_list(code);
+  emitter_rows(emitter,
+               entry_table(emitter, is_result ? "nnc_tensor" : "nnc_accumulator", name,
+                           is_result ? "results" : "accumulators", count),
+               count, rows);
   return count;
 }
 
-/* Returns the initializer of the nnc_entry. */
+/* Whether some kernel of an entry has tasks for several workers. */
+static bool is_for_all(const ProgramEntry *entry) {
+  for (int i = 0; i < entry->steps.count; i++)
+    if (entry->steps.items[i].task_count > 1) return true;
+  return false;
+}
+
+/* Returns the initializer of the nnc_entry; NULL: it is all 0. */
 static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   const ProgramEntry *entry = &emitter->program->entries[kind];
-  if (!entry->present) return "{0}";
+  if (!entry->present) return NULL;
   const char *name = entry_name(kind);
   Arena *arena = emitter->arena;
-  code_blank(&emitter->code);
+  Text *out = emitter->code.out;
+  size_t before = out->length;
   const char *text =
-      arena_printf(arena, "{.batch = %lld, .flops = %s, .bytes = %s,\n    .product_flops = %s",
-                   (long long)entry->batch, number(emitter, entry->flops),
-                   number(emitter, entry->bytes), number(emitter, entry->product_flops));
-  if (entry->inputs.count > 0) {
-    emit_inputs(emitter, name, entry);
-    text = arena_printf(arena,
-                        "%s,\n    .input_count = %d, .inputs = %s_inputs,\n"
-                        "    .input_is_batched = %s_batched, .input_limits = %s_limits,\n"
-                        "    .input_exceptions = %s_exceptions",
-                        text, entry->inputs.count, name, name, name, name);
-  }
+      arena_printf(arena, "{.batch = %lld, .flops = %s, .bytes = %s", (long long)entry->batch,
+                   number(emitter, entry->flops), number(emitter, entry->bytes));
+  if (entry->product_flops != 0)
+    text =
+        arena_printf(arena, "%s, .product_flops = %s", text, number(emitter, entry->product_flops));
+  if (is_for_all(entry)) text = arena_printf(arena, "%s, .is_shared = 1", text);
+  if (entry->inputs.count > 0)
+    text = arena_printf(arena, "%s%s", text, emit_inputs(emitter, name, entry));
   int accumulators = emit_outputs(emitter, name, entry, OUTPUT_ACCUMULATOR);
   if (accumulators > 0)
-    text = arena_printf(arena, "%s,\n    .accumulator_count = %d, .accumulators = %s_accumulators",
-                        text, accumulators, name);
+    text = arena_printf(arena, "%s, .accumulator_count = %d, .accumulators = %s_accumulators", text,
+                        accumulators, name);
   int results = emit_outputs(emitter, name, entry, OUTPUT_RESULT);
   if (results > 0)
-    text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results,
-                        name);
-  return arena_printf(arena, "%s%s%s}", text, emitter_step_table(emitter, name, entry),
-                      emitter_plan_table(emitter, name, entry));
+    text =
+        arena_printf(arena, "%s, .result_count = %d, .results = %s_results", text, results, name);
+  const char *steps = emitter_step_table(emitter, name, entry);
+  const char *plan = emitter_plan_table(emitter, name, entry);
+  if (out->length > before) text_insert(out, before, "\n");
+  return arena_printf(arena, "%s%s%s}", text, steps, plan);
 }
 
 /* ---- the model ---- */
 
 static void emit_names(Emitter *emitter, const char *table, int count, const char *const *names) {
-  if (!open_table(emitter, "char *const", table, count)) return;
-  for (int i = 0; i < count; i++) code_line(&emitter->code, "%s,", quoted(emitter, names[i]));
-  code_close_list(&emitter->code);
+  const char **rows = ARENA_ARRAY(emitter->arena, const char *, count + 1);
+  for (int i = 0; i < count; i++) rows[i] = quoted(emitter, names[i]);
+  if (count > 0) code_blank(&emitter->code);
+  emitter_rows(emitter, arena_printf(emitter->arena, "char *const %s[%d]", table, count), count,
+               rows);
 }
 
 /* The text of the .net file, a literal a line. */
@@ -456,19 +503,6 @@ static bool names_vocabulary(const Module *module) {
   return false;
 }
 
-static void emit_saves(Code *code, const RunConfig *run) {
-  const struct {
-    const char *name;
-    int64_t count;
-  } counts[] = {{"keep", run->keep},
-                {"save_steps", run->save_steps},
-                {"save_epochs", run->save_epochs},
-                {"save_minutes", run->save_minutes}};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    if (counts[i].count > 0)
-      code_line(code, ".%s = %lld,", counts[i].name, (long long)counts[i].count);
-}
-
 /* Parts of the runtime that only some programs have. */
 static void emit_parts(Emitter *emitter) {
   const Module *module = emitter->program->module;
@@ -489,13 +523,27 @@ static void emit_parts(Emitter *emitter) {
 static void emit_origin(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
-  code_line(code, ".name = %s,", quoted(emitter, module->name));
-  code_line(code, ".file = %s,",
+  code_line(code, ".name = %s, .file = %s, .source = source,", quoted(emitter, module->name),
             quoted(emitter, module->source ? module->source->name : module->name));
-  code_line(code, ".source = source,");
   if (module->run.definitions)
     code_line(code, ".definitions = %s,", quoted(emitter, module->run.definitions));
   code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
+}
+
+typedef struct Number {
+  const char *member;
+  int64_t value;
+} Number;
+
+/* Those that are not 0, in one line. */
+static void emit_numbers(Emitter *emitter, int count, const Number *numbers) {
+  Text line = {0};
+  for (int i = 0; i < count; i++)
+    if (numbers[i].value != 0)
+      text_printf(&line, "%s.%s = %lld,", line.length > 0 ? " " : "", numbers[i].member,
+                  (long long)numbers[i].value);
+  if (line.length > 0) code_line(&emitter->code, "%s", line.data);
+  text_free(&line);
 }
 
 static void emit_model(Emitter *emitter, const char *const *entries, int initials, int index_places,
@@ -511,14 +559,14 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_open(code, "nnc_model nnc_the_model =");
   code_line(code, ".abi = NNC_MODEL_ABI,");
   emit_origin(emitter);
-  code_line(code, ".level_count = %d,", emitter_level_count(emitter->options));
-  code_line(code, ".levels = levels,");
-  code_line(code, ".arena_bytes = mem_end,");
-  code_line(code, ".worker_bytes = %lld,", (long long)program->worker_bytes);
-  code_line(code, ".parameter_bytes = %lld,", (long long)program->parameter_bytes);
-  code_line(code, ".optimizer_bytes = %lld,", (long long)program->optimizer_bytes);
-  code_line(code, ".state_bytes = %lld,", (long long)program->state_bytes);
-  code_line(code, ".activation_bytes = %lld,", (long long)program->activation_bytes);
+  code_line(code, ".level_count = %d, .levels = levels,", emitter_level_count(emitter->options));
+  emit_numbers(emitter, 6,
+               (const Number[]){{"arena_bytes", program->arena_bytes},
+                                {"worker_bytes", program->worker_bytes},
+                                {"parameter_bytes", program->parameter_bytes},
+                                {"optimizer_bytes", program->optimizer_bytes},
+                                {"state_bytes", program->state_bytes},
+                                {"activation_bytes", program->activation_bytes}});
   if (module->variables.count > 0)
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
   if (has_layouts) code_line(code, ".channels_last = channels_last,");
@@ -536,7 +584,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
     code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
               initials);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
+    if (entries[order[i]]) code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
   if (program->scalar_names.count > 0)
     code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,",
               program->scalar_names.count);
@@ -546,14 +594,19 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   if (module->data_sets.count > 0)
     code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
   if (looked_at > 0) code_line(code, ".looked_at_count = %d, .looked_at = looked_at,", looked_at);
-  code_line(code, ".batch = %lld,", (long long)module->run.batch);
-  code_line(code, ".epochs = %lld,", (long long)module->run.epochs);
-  code_line(code, ".steps = %lld,", (long long)module->run.steps);
-  code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
-  code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
-  code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
+  emit_numbers(emitter, 5,
+               (const Number[]){{"batch", module->run.batch},
+                                {"epochs", module->run.epochs},
+                                {"steps", module->run.steps},
+                                {"validate_steps", module->run.validate_steps},
+                                {"accumulation", module->run.accumulate}});
+  if (module->run.seed) code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
   emit_parts(emitter);
-  emit_saves(code, &module->run);
+  emit_numbers(emitter, 4,
+               (const Number[]){{"keep", module->run.keep},
+                                {"save_steps", module->run.save_steps},
+                                {"save_epochs", module->run.save_epochs},
+                                {"save_minutes", module->run.save_minutes}});
   emit_classes(emitter);
   code_close_list(code);
 }

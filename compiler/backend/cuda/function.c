@@ -223,16 +223,6 @@ static void write_declaration(Code *code, const KernelFunction *function) {
   code_close(code);
 }
 
-static void write_launch(Code *code, const KernelCall *call) {
-  function_write_call(code, call->worker, call);
-}
-
-static void write_copy(Code *code, const char *to, const char *from, int64_t bytes,
-                       const char *comment) {
-  code_line(code, "nnc_cuda_copy(worker, %s, %s, %lld); /* %s */", to, from, (long long)bytes,
-            comment);
-}
-
 enum { GATHER_THREADS = 256 }; /* NNC_GATHER_THREADS of nnc_cuda_program.h */
 
 /* The kernels, which nnc_cuda_launch takes by number; with a library, which product of its table each
@@ -352,9 +342,9 @@ static const char *const words[] = {
   .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \
   .header = "nnc_cuda.h", .guard = "NNC_KERNELS", .host_header = "nnc_cuda_program.h",             \
   .has_matrix_units = true, .write_extern = cuda_write_extern, .write_kernel = write_kernel,       \
-  .write_declaration = write_declaration, .write_launch = write_launch, .write_copy = write_copy,  \
-  .plan_merges = cuda_plan_merges, .write_merged = cuda_write_merged, .write_part = write_part,    \
-  .write_own = write_own
+  .write_declaration = write_declaration, .launch_text = function_call_text,                       \
+  .copy_function = "nnc_cuda_copy", .plan_merges = cuda_plan_merges,                               \
+  .write_merged = cuda_write_merged, .write_part = write_part, .write_own = write_own
 
 const BackEnd back_end_cuda = {BACK_END, .write_tables = write_tables};
 const BackEnd back_end_cuda_cublaslt = {BACK_END, .write_tables = write_library_tables};
