@@ -170,8 +170,9 @@ typedef struct nnc_step {
   int later; /* after so many steps it is launched: a device may launch several as one, with the last of them */
 } nnc_step;
 
+/* A row between launches. */
 #define NNC_BARRIER                                                                                \
-  { "barrier", "", "", "", "" }
+  { .class_name = "barrier", .operator_name = "", .kernel = "", .path = "", .stores = "" }
 
 /* Steps that an entry repeats: the loop of a scan, with its rounds, or a task loop, with its blocks. */
 typedef struct nnc_repeat {

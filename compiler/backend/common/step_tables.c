@@ -162,7 +162,7 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
   double flops, bytes;
   step_costs(emitter, entry, step, &flops, &bytes);
   Text row = {0};
-  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, %lld, %d", code_string(arena, step->class_name),
+  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, .tasks = %lld, .line = %d", code_string(arena, step->class_name),
               code_string(arena, step->operator_name ? step->operator_name : ""),
               code_string(arena, kernel), code_string(arena, step->path),
               code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
