@@ -220,7 +220,7 @@ typedef struct nnc_entry {
   double flops, bytes;  /* of one run, by the operators' cost rules */
   double product_flops; /* of these: contractions and convolutions, 2 m n k */
   int step_count;
-  /* Of the entries that train, or where none does of predict. */
+  /* Of the entries that train, and of predict. */
   const nnc_step *steps; /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
                                           * nnc_lap() between those of a task loop and
                                           * of the loop of a scan */

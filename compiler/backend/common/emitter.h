@@ -21,9 +21,7 @@ typedef struct Emitter {
 /* The memory plan as addresses with types. */
 void emitter_memory(Emitter *emitter);
 void emitter_entries(Emitter *emitter);
-/* Whether the runtime wants to know the steps of an entry. */
-bool emitter_tells_steps(const Program *program, EntryKind kind);
-/* The table of the steps, of such an entry; returns what it adds to the initializer of the nnc_entry. */
+/* The table of the steps, where the runtime asks for it; returns what it adds to the initializer of the nnc_entry. */
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
 /* The same of the plan of memory. */
 const char *emitter_plan_table(Emitter *emitter, const char *name, const ProgramEntry *entry);

@@ -162,7 +162,8 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
   double flops, bytes;
   step_costs(emitter, entry, step, &flops, &bytes);
   Text row = {0};
-  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, .tasks = %lld, .line = %d", code_string(arena, step->class_name),
+  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, .tasks = %lld, .line = %d",
+              code_string(arena, step->class_name),
               code_string(arena, step->operator_name ? step->operator_name : ""),
               code_string(arena, kernel), code_string(arena, step->path),
               code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
@@ -180,14 +181,14 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
   text_free(&row);
 }
 
-bool emitter_tells_steps(const Program *program, EntryKind kind) {
-  if (kind == ENTRY_TRAIN || kind == ENTRY_ACCUMULATE) return true;
-  return kind == ENTRY_PREDICT && !program->entries[ENTRY_TRAIN].present;
+/* Whether the runtime asks for the steps of an entry: `profile` does, and what looks at numbers, of entries that train. */
+static bool tells_steps(EntryKind kind) {
+  return kind == ENTRY_TRAIN || kind == ENTRY_ACCUMULATE || kind == ENTRY_PREDICT;
 }
 
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
   Code *code = &emitter->code;
-  if (entry->steps.count == 0 || !emitter_tells_steps(emitter->program, entry->entry)) return "";
+  if (entry->steps.count == 0 || !tells_steps(entry->entry)) return "";
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
   for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, entry, &entry->steps.items[i]);
   code_close_list(code);

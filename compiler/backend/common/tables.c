@@ -187,17 +187,22 @@ static const char *entry_table(Emitter *emitter, const char *type, const char *e
   return arena_printf(emitter->arena, "%s %s_%s[%d]", type, entry, name, count);
 }
 
-/* Of inputs: their numbers, where not all are `usual`; what that adds to the initializer of the nnc_entry. */
-static const char *emit_input_numbers(Emitter *emitter, const char *entry, const char *type,
-                                      const char *name, const char *member, int count,
-                                      const int64_t *numbers, int64_t usual) {
+/* A number for each input. */
+typedef struct InputNumbers {
+  const char *type, *name, *member; /* of the table, and what the nnc_entry calls it */
+  int64_t usual, *numbers;
+} InputNumbers;
+
+/* Writes them where not all are `usual`; what that adds to the initializer of the nnc_entry. */
+static const char *emit_input_numbers(Emitter *emitter, const char *entry, int count,
+                                      const InputNumbers *of) {
   bool is_usual = true;
-  for (int i = 0; i < count; i++) is_usual = is_usual && numbers[i] == usual;
+  for (int i = 0; i < count; i++) is_usual = is_usual && of->numbers[i] == of->usual;
   if (is_usual) return "";
   code_line(&emitter->code, "static const %s = {%s};",
-            entry_table(emitter, type, entry, name, count),
-            code_integers(emitter->arena, count, numbers));
-  return arena_printf(emitter->arena, ", .%s = %s_%s", member, entry, name);
+            entry_table(emitter, of->type, entry, of->name, count),
+            code_integers(emitter->arena, count, of->numbers));
+  return arena_printf(emitter->arena, ", .%s = %s_%s", of->member, entry, of->name);
 }
 
 static const char *emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *entry) {
@@ -218,14 +223,14 @@ static const char *emit_inputs(Emitter *emitter, const char *name, const Program
     exceptions[i] = limit.has_exception ? limit.exception : INT64_MIN;
   }
   emitter_rows(emitter, entry_table(emitter, "nnc_tensor", name, "inputs", count), count, rows);
-  const char *more[] = {
-      emit_input_numbers(emitter, name, "unsigned char", "batched", "input_is_batched", count,
-                         batched, 0),
-      emit_input_numbers(emitter, name, "int64_t", "limits", "input_limits", count, limits, 0),
-      emit_input_numbers(emitter, name, "int64_t", "exceptions", "input_exceptions", count,
-                         exceptions, INT64_MIN)};
-  return arena_printf(arena, ", .input_count = %d, .inputs = %s_inputs%s%s%s", count, name, more[0],
-                      more[1], more[2]);
+  const InputNumbers tables[] = {
+      {"unsigned char", "batched", "input_is_batched", 0, batched},
+      {"int64_t", "limits", "input_limits", 0, limits},
+      {"int64_t", "exceptions", "input_exceptions", INT64_MIN, exceptions}};
+  const char *text = arena_printf(arena, ", .input_count = %d, .inputs = %s_inputs", count, name);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    text = arena_printf(arena, "%s%s", text, emit_input_numbers(emitter, name, count, &tables[i]));
+  return text;
 }
 
 /* Accumulators and results of an entry, in the graph's order; returns how many. */
@@ -546,11 +551,66 @@ static void emit_numbers(Emitter *emitter, int count, const Number *numbers) {
   text_free(&line);
 }
 
-static void emit_model(Emitter *emitter, const char *const *entries, int initials, int index_places,
-                       int looked_at) {
+/* How many rows the tables of a model have that lists depend on. */
+typedef struct TableCounts {
+  int initials, index_places, looked_at;
+} TableCounts;
+
+static void emit_lists(Emitter *emitter, const TableCounts *counts) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  if (module->variables.count > 0)
+    code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
+  if (counts->index_places > 0)
+    code_line(code, ".index_place_count = %d, .index_places = index_places,", counts->index_places);
+  if (module->plateaus.count > 0)
+    code_line(code, ".plateau_count = %d, .plateaus = plateaus,", module->plateaus.count);
+  if (module->options.count > 0)
+    code_line(code, ".option_count = %d, .options = options,", module->options.count);
+  if (module->watches.count > 0)
+    code_line(code, ".watch_count = %d, .watches = watches,", module->watches.count);
+  if (module->rates.count > 0)
+    code_line(code, ".rate_count = %d, .rates = rates,", module->rates.count);
+  if (counts->initials > 0)
+    code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
+              counts->initials);
+}
+
+static void emit_sets(Emitter *emitter, int looked_at) {
+  const Program *program = emitter->program;
+  const Module *module = program->module;
+  Code *code = &emitter->code;
+  if (program->scalar_names.count > 0)
+    code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,",
+              program->scalar_names.count);
+  if (module->metrics.count > 0)
+    code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);
+  if (has_of_steps(emitter)) code_line(code, ".metric_is_of_steps = metric_is_of_steps,");
+  if (module->data_sets.count > 0)
+    code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
+  if (looked_at > 0) code_line(code, ".looked_at_count = %d, .looked_at = looked_at,", looked_at);
+}
+
+static void emit_run(Emitter *emitter) {
+  const RunConfig *run = &emitter->program->module->run;
+  Code *code = &emitter->code;
+  emit_numbers(emitter, 5,
+               (const Number[]){{"batch", run->batch},
+                                {"epochs", run->epochs},
+                                {"steps", run->steps},
+                                {"validate_steps", run->validate_steps},
+                                {"accumulation", run->accumulate}});
+  if (run->seed) code_line(code, ".seed = %llu,", (unsigned long long)run->seed);
+  emit_numbers(emitter, 4,
+               (const Number[]){{"keep", run->keep},
+                                {"save_steps", run->save_steps},
+                                {"save_epochs", run->save_epochs},
+                                {"save_minutes", run->save_minutes}});
+}
+
+static void emit_model(Emitter *emitter, const char *const *entries, const TableCounts *counts) {
   const Program *program = emitter->program;
   bool has_layouts = emit_layouts(emitter);
-  const Module *module = program->module;
   Code *code = &emitter->code;
   static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
@@ -567,46 +627,13 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
                                 {"optimizer_bytes", program->optimizer_bytes},
                                 {"state_bytes", program->state_bytes},
                                 {"activation_bytes", program->activation_bytes}});
-  if (module->variables.count > 0)
-    code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
   if (has_layouts) code_line(code, ".channels_last = channels_last,");
-  if (index_places > 0)
-    code_line(code, ".index_place_count = %d, .index_places = index_places,", index_places);
-  if (module->plateaus.count > 0)
-    code_line(code, ".plateau_count = %d, .plateaus = plateaus,", module->plateaus.count);
-  if (module->options.count > 0)
-    code_line(code, ".option_count = %d, .options = options,", module->options.count);
-  if (module->watches.count > 0)
-    code_line(code, ".watch_count = %d, .watches = watches,", module->watches.count);
-  if (module->rates.count > 0)
-    code_line(code, ".rate_count = %d, .rates = rates,", module->rates.count);
-  if (initials > 0)
-    code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
-              initials);
+  emit_lists(emitter, counts);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     if (entries[order[i]]) code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
-  if (program->scalar_names.count > 0)
-    code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,",
-              program->scalar_names.count);
-  if (module->metrics.count > 0)
-    code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);
-  if (has_of_steps(emitter)) code_line(code, ".metric_is_of_steps = metric_is_of_steps,");
-  if (module->data_sets.count > 0)
-    code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
-  if (looked_at > 0) code_line(code, ".looked_at_count = %d, .looked_at = looked_at,", looked_at);
-  emit_numbers(emitter, 5,
-               (const Number[]){{"batch", module->run.batch},
-                                {"epochs", module->run.epochs},
-                                {"steps", module->run.steps},
-                                {"validate_steps", module->run.validate_steps},
-                                {"accumulation", module->run.accumulate}});
-  if (module->run.seed) code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
+  emit_sets(emitter, counts->looked_at);
+  emit_run(emitter);
   emit_parts(emitter);
-  emit_numbers(emitter, 4,
-               (const Number[]){{"keep", module->run.keep},
-                                {"save_steps", module->run.save_steps},
-                                {"save_epochs", module->run.save_epochs},
-                                {"save_minutes", module->run.save_minutes}});
   emit_classes(emitter);
   code_close_list(code);
 }
@@ -625,11 +652,12 @@ void emitter_tables(Emitter *emitter) {
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emitter_data_sets(emitter);
-  int looked_at = emitter_looked_at(emitter);
+  TableCounts counts = {.initials = initials, .looked_at = emitter_looked_at(emitter)};
   emit_names(emitter, "scalar_names", program->scalar_names.count, program->scalar_names.items);
   emit_names(emitter, "metric_names", module->metrics.count,
              module_metric_names(emitter->arena, module));
   emit_source_text(emitter);
   emitter_level_table(emitter);
-  emit_model(emitter, entries, initials, emit_index_places(emitter), looked_at);
+  counts.index_places = emit_index_places(emitter);
+  emit_model(emitter, entries, &counts);
 }

@@ -105,11 +105,28 @@ static void add_line(Text *out, const char *begin, const char *end, size_t more)
   text_free(&rest);
 }
 
+/* How many brackets a line leaves open, but one at its end, which opens a block or table. */
+static int opened(const char *begin, const char *end) {
+  int depth = 0;
+  for (const char *at = begin; at < end;) {
+    if (at + 1 < end && at[0] == '/' && at[1] == '*') at = end_of_comment(at, end);
+    else if (*at == '"' || *at == '\'') at = end_of_literal(at, end);
+    else {
+      bool opens = strchr("([{", *at) != NULL && !(*at == '{' && at + 1 == end);
+      bool closes = strchr(")]}", *at) != NULL && at > begin + indent_of(begin, end);
+      depth += opens - closes;
+      at++;
+    }
+  }
+  return depth;
+}
+
 void code_wrap(Text *text) {
   if (text->length == 0) return;
   Text wrapped = {0};
-  /* The line before ended inside of a comment, with a backslash, with a comma. */
-  bool in_comment = false, continues = false, is_rest = false;
+  /* The line before ended inside of a comment, with a backslash; the line is within so many brackets. */
+  bool in_comment = false, continues = false;
+  int depth = 0;
   const char *end = text->data + text->length;
   for (const char *at = text->data; at < end;) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -122,8 +139,9 @@ void code_wrap(Text *text) {
                    !(stop - at >= 2 && stop[-2] == '*' && stop[-1] == '/');
     continues = stop > at && stop[-1] == '\\';
     if (is_fixed || stop - at <= WIDTH) text_add_bytes(&wrapped, at, (size_t)(stop - at));
-    else add_line(&wrapped, at, stop, is_rest ? 0 : CONTINUATION);
-    is_rest = stop > at && stop[-1] == ',';
+    else add_line(&wrapped, at, stop, depth > 0 ? 0 : CONTINUATION);
+    if (!is_fixed) depth += opened(at, stop);
+    if (depth < 0) depth = 0;
     if (stop < end) text_add_char(&wrapped, '\n');
     at = stop < end ? stop + 1 : end;
   }
