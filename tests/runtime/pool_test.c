@@ -12,6 +12,13 @@ static long total[2];        /* written by worker 0 */
 static unsigned char seen[TASKS];
 static atomic_int failures;
 
+/* Phases end with a mark, which nothing here asks for. */
+void nnc_mark_now(nnc_worker *worker, int number) {
+  (void)worker;
+  (void)number;
+  abort();
+}
+
 static void expect(int condition) {
   if (!condition) atomic_fetch_add(&failures, 1);
 }
