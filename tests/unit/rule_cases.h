@@ -18,6 +18,7 @@ static const RuleInput rule_inputs[] = {
     {"b", "bool[2, 3]"},   {"c", "bool[2, 3]"},      {"s", "f32[]"},           {"t", "f32[]"},
     {"v", "f32[3]"},       {"u", "f32[1, 3]"},       {"w", "f32[2, 1, 3]"},    {"h", "f16[4]"},
     {"e", "f32[2, 3, 1]"}, {"q", "f32[2, 5, 4, 3]"}, {"r", "f32[2, 5, 4, 3]"},
+    {"g", "f32[2, 3, 6]"}, {"o", "f32[2, 3, 6]"},    {"m", "f32[2, 3, 3]"},    {"n", "f32[2, 6, 3]"},
 };
 
 typedef struct RuleCase {
@@ -30,6 +31,7 @@ static const RuleCase rule_cases[] = {
 #include "rule_cases_elementwise.inc"
 #include "rule_cases_movement.inc"
 #include "rule_cases_scan.inc"
+#include "rule_cases_pool.inc"
 };
 
 #endif

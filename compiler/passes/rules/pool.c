@@ -1,0 +1,92 @@
+/* What is chosen by the values that a max pooling reads is chosen by its result, which has fewer.
+ *
+ * All that the adjoint of max pooling sends to an element comes from windows whose maximum is that element. So where
+ * the element decides whether an adjoint passes, as it does at a ReLU, the maximum decides the same before: the ReLU's
+ * gradient no longer needs what was pooled.
+ *
+ * The same goes for the parts of a concatenation that was pooled as a whole. If only some of them chose, the adjoint
+ * would have to be made twice; so all must look alike. */
+#include "passes/rules/rules.h"
+
+typedef struct Choice {
+  const Node *condition; /* a comparison ... */
+  int compared;          /* ... of this operand with a constant */
+  double bound;
+  Node *slice;   /* of the adjoint, or NULL */
+  Node *adjoint; /* the operator max_pool_grad */
+  bool is_first; /* the adjoint, in the choice */
+} Choice;
+
+static bool is_comparison(Op op) {
+  return op == OP_LE || op == OP_LT || op == OP_GE || op == OP_GT || op == OP_EQ || op == OP_NE;
+}
+
+static bool match_condition(const Node *condition, Choice *choice) {
+  if (!is_comparison(condition->op)) return false;
+  choice->condition = condition;
+  choice->compared = match_constant(condition->operands[0], &choice->bound);
+  return choice->compared == 0 ? match_constant(condition->operands[1], &choice->bound) : true;
+}
+
+static bool match_choice(const Node *node, Choice *choice) {
+  if (!match_condition(node->operands[0], choice)) return false;
+  choice->is_first = match_value(node->operands[2], 0);
+  if (!choice->is_first && !match_value(node->operands[1], 0)) return false;
+  Node *chosen = node->operands[choice->is_first ? 1 : 2];
+  if (chosen->op == OP_SLICE) {
+    choice->slice = chosen;
+    chosen = chosen->operands[0];
+  }
+  choice->adjoint = chosen;
+  return chosen->op == OP_MAX_POOL_GRAD;
+}
+
+/* Whether `slice` takes from a concatenation what `part` gave to it, and the other parts end with the same operator. */
+static bool takes_part(const Node *slice, const Node *whole, const Node *part) {
+  if (whole->op != OP_CONCAT || node_int(whole, ATTR_AXIS) > 1) return false;
+  int axis = (int)node_int(whole, ATTR_AXIS);
+  const Attribute *start = node_ints(slice, ATTR_START), *step = node_ints(slice, ATTR_STEP);
+  int64_t offset = 0;
+  bool is_taken = false;
+  if (!shape_equal(part->type.shape, slice->type.shape)) return false;
+  for (int i = 0; i < step->count; i++)
+    if (step->ints[i] != 1 || (i != axis && start->ints[i] != 0)) return false;
+  for (int k = 0; k < whole->operand_count; k++) {
+    const Node *other = whole->operands[k];
+    if (other->op != part->op) return false;
+    is_taken = is_taken || (other == part && offset == start->ints[axis]);
+    offset += other->type.shape.dim[axis];
+  }
+  return is_taken;
+}
+
+/* The maxima whose adjoint it is, where they are in the graph. */
+static Node *find_maxima(const Graph *graph, const Node *adjoint) {
+  for (int i = 0; i < graph->nodes.count; i++) {
+    Node *node = graph->nodes.items[i];
+    if (node->op == OP_MAX_POOL && node->operands[0] == adjoint->operands[0] &&
+        node_same_attributes(node, adjoint))
+      return node;
+  }
+  return NULL;
+}
+
+Node *rule_choice_pooled(const Rewrite *rewrite, Node *node) {
+  const Maker *maker = &rewrite->maker;
+  Choice choice = {0};
+  if (!match_choice(node, &choice)) return NULL;
+  Node *seen = choice.condition->operands[choice.compared], *x = choice.adjoint->operands[0];
+  if (choice.slice ? !takes_part(choice.slice, x, seen) : seen != x) return NULL;
+  Node *maxima = find_maxima(maker->graph, choice.adjoint);
+  if (!maxima) return NULL;
+  Node *bound = make_constant(maker, maxima->type, choice.bound);
+  Node *condition = choice.compared == 0
+                        ? make_binary(maker, choice.condition->op, maxima, bound)
+                        : make_binary(maker, choice.condition->op, bound, maxima);
+  Node *dy = choice.adjoint->operands[1], *zero = make_constant(maker, dy->type, 0);
+  dy = choice.is_first ? make_where(maker, condition, dy, zero)
+                       : make_where(maker, condition, zero, dy);
+  Node *adjoint = make_like(maker, OP_MAX_POOL_GRAD, x, dy, choice.adjoint, NULL);
+  if (!choice.slice) return adjoint;
+  return make_like(maker, OP_SLICE, adjoint, NULL, choice.slice, NULL);
+}
