@@ -424,6 +424,33 @@ int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extent
   return first;
 }
 
+/* The same element, under the same conditions. */
+static bool loads_same(const Expr *a, const Expr *b) {
+  if (a->kind != EXPR_LOAD || b->kind != EXPR_LOAD || a->operand != b->operand ||
+      a->dtype != b->dtype || a->value != b->value || a->guard_count != b->guard_count ||
+      !index_equal(a->index, b->index))
+    return false;
+  for (int i = 0; i < a->guard_count; i++)
+    if (a->guards[i].bound != b->guards[i].bound ||
+        !index_equal(a->guards[i].index, b->guards[i].index))
+      return false;
+  return true;
+}
+
+/* A stage that reduces the same elements already, or a new one. */
+static int stage_number(KernelBuilder *builder, const Stage *stage) {
+  for (int i = 0; i < builder->stages.count; i++) {
+    const Stage *other = &builder->stages.items[i];
+    size_t size = sizeof *stage->extent * (size_t)stage->axis_count;
+    if (other->kind == STAGE_REDUCE && other->reduce == stage->reduce &&
+        other->axis_count == stage->axis_count && memcmp(other->extent, stage->extent, size) == 0 &&
+        loads_same(other->value, stage->value))
+      return i;
+  }
+  vec_push(builder->arena, &builder->stages, *stage);
+  return builder->stages.count - 1;
+}
+
 Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value) {
   Stage stage = {.kind = STAGE_REDUCE,
                  .axis_count = builder->loop->axis_count,
@@ -431,10 +458,10 @@ Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value) {
                  .value = value};
   for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
   builder_close_loop(builder);
-  vec_push(builder->arena, &builder->stages, stage);
+  int number = stage_number(builder, &stage);
   if (value->dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
   Expr *result = builder_new_expr(builder, EXPR_STAGE, builder->node->type.dtype);
-  result->operand = builder->stages.count - 1;
+  result->operand = number;
   builder->reduced = true;
   return result;
 }

@@ -55,6 +55,8 @@ void lower_conv_weight(KernelBuilder *builder, const Node *node);
 void lower_max_pool(KernelBuilder *builder, const Node *node);
 void lower_max_pool_grad(KernelBuilder *builder, const Node *node);
 void lower_max_pool_pick(KernelBuilder *builder, const Node *node);
+void lower_max_place(KernelBuilder *builder, const Node *node);
+void lower_max_unpool(KernelBuilder *builder, const Node *node);
 void lower_sum_pool(KernelBuilder *builder, const Node *node);
 void lower_sum_pool_grad(KernelBuilder *builder, const Node *node);
 

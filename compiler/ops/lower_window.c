@@ -109,14 +109,21 @@ static void window_element(KernelBuilder *builder, const ConvSlots *slots, Index
   }
 }
 
+/* Opens a reduction over the window: its element of x, and the tap and guards that it belongs to. */
+static Expr *under_window(KernelBuilder *builder, const ConvSlots *slots, double padding,
+                          Index **tap, Guard *guards) {
+  int first = builder_reduce_axes(builder, slots->spatial, slots->kernel);
+  Index *at[MAX_RANK];
+  for (int i = 0; i < slots->spatial; i++) tap[i] = index_axis(builder_arena(builder), first + i);
+  window_element(builder, slots, tap, at, guards);
+  return builder_operand_guarded(builder, 0, at, slots->spatial, guards, padding);
+}
+
 static void pool_lower(KernelBuilder *builder, const Node *node, Op reduce, double padding) {
   ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
-  int first = builder_reduce_axes(builder, slots.spatial, slots.kernel);
-  Index *tap[3], *at[MAX_RANK];
+  Index *tap[3];
   Guard guards[3];
-  for (int i = 0; i < slots.spatial; i++) tap[i] = index_axis(builder_arena(builder), first + i);
-  window_element(builder, &slots, tap, at, guards);
-  Expr *value = builder_operand_guarded(builder, 0, at, slots.spatial, guards, padding);
+  Expr *value = under_window(builder, &slots, padding, tap, guards);
   builder_return(builder, builder_reduce(builder, reduce, value));
 }
 
@@ -181,7 +188,13 @@ static Expr *compared(KernelBuilder *builder, Op op, Expr *a, Expr *b) {
 }
 
 static Expr *are_inside(KernelBuilder *builder, int count, const Guard *guards, Expr *and) {
+  int axis_count;
+  const int64_t *extents = builder_extents(builder, &axis_count);
   for (int i = 0; i < count; i++) {
+    int64_t least, greatest;
+    if (index_range(guards[i].index, extents, axis_count, &least, &greatest) && least >= 0 &&
+        greatest < guards[i].bound)
+      continue;
     Expr *at = builder_index(builder, guards[i].index, DTYPE_I64);
     Expr *bound = builder_const(builder, DTYPE_I64, (double)guards[i].bound);
     and = compared(builder, OP_AND, and, compared(builder, OP_LT, at, bound));
@@ -208,6 +221,40 @@ static Expr *first_greatest(KernelBuilder *builder, const ConvSlots *slots) {
   Expr *choice[] = {are_inside(builder, slots->spatial, guards, is_greatest),
                     builder_const(builder, DTYPE_I32, 1), builder_const(builder, DTYPE_I32, 0)};
   return builder_reduce(builder, OP_ARGMAX, builder_op(builder, OP_WHERE, DTYPE_I32, 3, choice));
+}
+
+void lower_max_unpool(KernelBuilder *builder, const Node *node) {
+  ConvSlots slots = pool_slots(node, node->type.shape, node->operands[1]->type.shape);
+  window_set(builder, KERNEL_MAX_UNPOOL, slots);
+}
+
+/* A stage of its own type, not the node's. */
+static Expr *reduced(KernelBuilder *builder, Op reduce, Expr *value) {
+  Expr *result = builder_reduce(builder, reduce, value);
+  result->dtype = value->dtype;
+  return result;
+}
+
+/* The least tap under which the greatest value is, which max_pool finds by the same stage. In a window of -inf alone
+ * it must not be one in the padding. */
+void lower_max_place(KernelBuilder *builder, const Node *node) {
+  ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
+  Index *tap[3], *number = index_const(builder_arena(builder), 0);
+  Guard guards[3];
+  Expr *x = under_window(builder, &slots, -INFINITY, tap, guards);
+  Expr *greatest = reduced(builder, OP_REDUCE_MAX, x);
+  x = under_window(builder, &slots, -INFINITY, tap, guards);
+  for (int i = 0; i < slots.spatial; i++)
+    number = index_add(builder_arena(builder),
+                       index_mul(builder_arena(builder), number, slots.kernel[i]), tap[i]);
+  Expr *is_greatest = compared(builder, OP_OR, compared(builder, OP_EQ, x, greatest),
+                               compared(builder, OP_NE, x, x)); /* NaN */
+  Expr *choice[] = {are_inside(builder, slots.spatial, guards, is_greatest),
+                    builder_index(builder, number, DTYPE_I32),
+                    builder_const(builder, DTYPE_I32, MOST_PLACES)};
+  Expr *place = builder_op(builder, OP_WHERE, DTYPE_I32, 3, choice);
+  place = reduced(builder, OP_REDUCE_MIN, place);
+  builder_return(builder, builder_op(builder, OP_CAST, DTYPE_U8, 1, &place));
 }
 
 /* v under the first greatest tap, as a sum with one term. */

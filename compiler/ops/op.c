@@ -63,6 +63,18 @@ bool op_attention_gains(const Target *target, const AttentionUse *use) {
   return !target || !target->attention_gains || target->attention_gains(use);
 }
 
+bool *op_forward_nodes(Arena *arena, const Graph *graph) {
+  bool *is_forward = graph_forward_nodes(arena, graph);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    bool is_noted = op_info(node->op)->class->is_note;
+    for (int k = 0; k < node->operand_count; k++)
+      is_noted = is_noted && is_forward[node->operands[k]->id];
+    if (is_noted) is_forward[node->id] = true;
+  }
+  return is_forward;
+}
+
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
 bool op_passes_gradient(Op op) {

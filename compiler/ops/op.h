@@ -118,6 +118,10 @@ typedef struct OpClass {
   /* differentiation takes its value for a constant, so central differences compute it
    * once and keep it while they change a parameter */
   bool is_constant;
+  /* what the forward part notes down of its values for the gradients, so that they need not stay */
+  bool is_note;
+  /* its loop compares what it reads with what it has read: both must be the same bits, of memory */
+  bool reads_twice;
   bool is_alias;     /* its value is that of operand 0, whatever the others are */
   bool moves_values; /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;
@@ -144,6 +148,9 @@ bool op_attention_gains(const Target *target, const AttentionUse *use);
 bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
 /* Whether cheap values that gradients need are computed again there (Target.computes_again). */
 bool op_values_are_remade(const Target *target);
+/* By node id: the forward part, which the accumulators (loss, metrics) depend on, with what it notes down for the
+ * gradients (OpClass.is_note). */
+bool *op_forward_nodes(Arena *arena, const Graph *graph);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */
 bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason);
 bool op_is_elementwise(Op op);

@@ -8,7 +8,11 @@
  * NaN is greater than all. An average is a sum divided by what the program says.
  *
  * max_pool_grad(x, dy) sends dy to the first maximum, max_pool_pick(x, v) reads v there; they are
- * adjoint to each other in their second operand and locally constant in x. */
+ * adjoint to each other in their second operand and locally constant in x.
+ *
+ * max_place(x) says which element of the window that is, counted in row-major order; with it
+ * max_unpool(place, dy) is max_pool_grad(x, dy). Both are made after differentiation (passes/remember.c):
+ * so the gradient reads a byte a window, and what was pooled need not stay for it. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 #include "ops/window.h"
@@ -66,6 +70,31 @@ static bool max_pool_pick_infer(Inference *in) {
   return pool_infer(in, true);
 }
 
+int64_t window_tap_count(const Node *node) {
+  const Attribute *kernel = node_ints(node, ATTR_KERNEL);
+  double taps = 1;
+  for (int i = 0; i < kernel->count; i++) taps *= (double)kernel->ints[i];
+  return taps > MAX_ELEMENTS ? MAX_ELEMENTS : (int64_t)taps;
+}
+
+static bool max_place_infer(Inference *in) {
+  if (!pool_infer(in, true)) return false;
+  in->type.dtype = DTYPE_U8;
+  int64_t taps = window_tap_count(in->node);
+  return taps <= MOST_PLACES || infer_fail(in, "a window has %lld elements where %d is the most",
+                                           (long long)taps, MOST_PLACES);
+}
+
+static bool max_unpool_infer(Inference *in) {
+  in->type.dtype = in->node->operands[1]->type.dtype;
+  Shape places = in->node->operands[0]->type.shape, dy = in->node->operands[1]->type.shape;
+  if (!infer_dtype(in, 0, 1 << DTYPE_U8) || !infer_dtype(in, 1, DTYPES_FLOAT)) return false;
+  if (!shape_equal(places, dy))
+    return infer_fail(in, "places have shape %s and dy %s", shape_text(in->arena, places),
+                      shape_text(in->arena, dy));
+  return infer_shape(in, &in->type.shape) && pooled_fits(in, in->type.shape, dy, true);
+}
+
 static bool sum_pool_grad_infer(Inference *in) {
   in->type.dtype = in->node->operands[0]->type.dtype;
   if (!infer_dtype(in, 0, DTYPES_FLOAT) || !infer_shape(in, &in->type.shape)) return false;
@@ -79,8 +108,8 @@ static WindowTaps pool_taps(Arena *scratch, const Node *node, Shape x) {
   return window_taps(scratch, &window);
 }
 
-/* For each output of a plane, the flat position of its first maximum. */
-static void find_maxima(const WindowTaps *taps, const double *x, int64_t *where) {
+/* For each output of a plane, the flat position of its first maximum; and its tap, if asked for. */
+static void find_maxima(const WindowTaps *taps, const double *x, int64_t *where, double *tap) {
   for (int64_t o = 0; o < taps->out_size; o++) where[o] = -1;
   for (int64_t t = 0; t < taps->count; t++)
     for (int r = 0; r < taps->taps[t].run_count; r++) {
@@ -89,6 +118,7 @@ static void find_maxima(const WindowTaps *taps, const double *x, int64_t *where)
         int64_t *best = where + run.out + i, at = run.in + i * taps->step;
         bool wins = *best < 0 || x[at] > x[*best] || (x[at] != x[at] && x[*best] == x[*best]);
         if (wins) *best = at;
+        if (wins && tap) tap[run.out + i] = (double)t;
       }
     }
 }
@@ -108,7 +138,7 @@ static void for_maxima(const Node *node, const Tensor *x, const Tensor *other, T
   int64_t other_size = planes ? shape_elements(other->type.shape) / planes : 0;
   int64_t result_size = planes ? shape_elements(result->type.shape) / planes : 0;
   for (int64_t p = 0; p < planes; p++) {
-    find_maxima(&taps, x->data + p * taps.in_size, where);
+    find_maxima(&taps, x->data + p * taps.in_size, where, NULL);
     rule(taps.out_size, where, other->data + p * other_size, result->data + p * result_size);
   }
   arena_destroy(scratch);
@@ -134,6 +164,40 @@ static void max_pool_grad_evaluate(const Node *node, const Tensor *const *operan
                                    Tensor *result) {
   tensor_fill(result, 0);
   for_maxima(node, operands[0], operands[1], result, add_to_maxima);
+}
+
+static void max_place_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  Arena *scratch = arena_create();
+  Shape shape = operands[0]->type.shape;
+  WindowTaps taps = pool_taps(scratch, node, shape);
+  int64_t *where = ARENA_ARRAY(scratch, int64_t, taps.out_size);
+  for (int64_t p = 0; p < shape.dim[0] * shape.dim[1]; p++)
+    find_maxima(&taps, operands[0]->data + p * taps.in_size, where,
+                result->data + p * taps.out_size);
+  arena_destroy(scratch);
+}
+
+/* In the order in which max_pool_grad adds up. A place that no window has gets nothing. */
+static void max_unpool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  Arena *scratch = arena_create();
+  Shape shape = node->type.shape;
+  WindowTaps taps = pool_taps(scratch, node, shape);
+  int64_t *where = ARENA_ARRAY(scratch, int64_t, taps.out_size);
+  tensor_fill(result, 0);
+  for (int64_t p = 0; p < shape.dim[0] * shape.dim[1]; p++) {
+    const double *place = operands[0]->data + p * taps.out_size;
+    const double *dy = operands[1]->data + p * taps.out_size;
+    for (int64_t o = 0; o < taps.out_size; o++) where[o] = -1;
+    for (int64_t t = 0; t < taps.count; t++)
+      for (int r = 0; r < taps.taps[t].run_count; r++)
+        for (int64_t i = 0; i < taps.taps[t].runs[r].length; i++) {
+          WindowRun run = taps.taps[t].runs[r];
+          if (place[run.out + i] == (double)t) where[run.out + i] = run.in + i * taps.step;
+        }
+    for (int64_t o = 0; o < taps.out_size; o++)
+      if (where[o] >= 0) result->data[p * taps.in_size + where[o]] += dy[o];
+  }
+  arena_destroy(scratch);
 }
 
 /* y += x over the windows, or (`back`) x += y. */
@@ -165,11 +229,10 @@ static void sum_pool_grad_evaluate(const Node *node, const Tensor *const *operan
 
 /* One flop an element of each window. */
 static Cost pool_cost(const Node *node) {
-  const Attribute *kernel = node_ints(node, ATTR_KERNEL);
-  double taps = 1;
-  for (int i = 0; i < kernel->count; i++) taps *= (double)kernel->ints[i];
+  double taps = (double)window_tap_count(node);
   const Node *last = node->operands[node->operand_count - 1];
-  bool is_adjoint = node->op == OP_MAX_POOL_GRAD || node->op == OP_SUM_POOL_GRAD;
+  bool is_adjoint =
+      node->op == OP_MAX_POOL_GRAD || node->op == OP_SUM_POOL_GRAD || node->op == OP_MAX_UNPOOL;
   return (Cost){.flops = taps * (double)shape_elements((is_adjoint ? last : node)->type.shape),
                 .bytes = node_bytes(node)};
 }
@@ -202,3 +265,18 @@ POOLING(max_pool_grad, MIX_FOLLOW)
 POOLING(max_pool_pick, MIX_FOLLOW)
 POOLING(sum_pool, MIX_WIDE)
 POOLING(sum_pool_grad, MIX_WIDE)
+
+const OpClass op_class_max_place = {.family = FAMILY_POOLING,
+                                    .infer = max_place_infer,
+                                    .evaluate = max_place_evaluate,
+                                    .cost = pool_cost,
+                                    .lower = lower_max_place,
+                                    .cut = pool_cut,
+                                    .is_note = true,
+                                    .reads_twice = true};
+const OpClass op_class_max_unpool = {.family = FAMILY_POOLING,
+                                     .infer = max_unpool_infer,
+                                     .evaluate = max_unpool_evaluate,
+                                     .cost = pool_cost,
+                                     .lower = lower_max_unpool,
+                                     .cut = pool_cut};

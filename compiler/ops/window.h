@@ -31,6 +31,12 @@ bool conv_keeps_channels_last(const struct Target *target, const Node *node);
 /* False when some window lies in the padding entirely: *axis and *position say where. */
 bool window_touches_input(const Window *window, int *axis, int64_t *position);
 
+enum {
+  MOST_PLACES = 255
+}; /* of a window whose maximum max_place tells; another number is no place */
+/* Elements of the window of a pooling. */
+int64_t window_tap_count(const Node *node);
+
 /* For each tap, in row-major order, the stretches of output positions that it serves: output
  * out + i meets input in + i * step, for i below length, both flat over the spatial axes. */
 typedef struct WindowRun {

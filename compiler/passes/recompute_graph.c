@@ -40,7 +40,7 @@ int64_t recompute_bytes(const Recompute *r, int i) {
 /* ---- what is forward, and how long its values live ------------------------------------------ */
 
 static void find_forward(Recompute *r) {
-  const bool *is_forward = graph_forward_nodes(r->arena, r->graph);
+  const bool *is_forward = op_forward_nodes(r->arena, r->graph);
   for (int i = 0; i < r->count; i++) r->is_forward[i] = is_forward[recompute_node(r, i)->id];
 }
 

@@ -18,7 +18,7 @@
 
 typedef struct Demand {
   double reads;      /* elements asked for */
-  bool needs_memory; /* by a template */
+  bool needs_memory; /* by a template, or by what reads it twice */
   bool is_convolved; /* by a loop that goes over windows of it */
   bool is_part;      /* of what is joined on the way to a kernel */
   bool is_late;      /* by what is neither of the forward part nor made of it alone */
@@ -170,7 +170,7 @@ static bool is_late(const Keeps *keeps, const Node *node) {
 
 static Keeps find_keeps(const Lowering *lowering) {
   const Graph *graph = lowering->graph;
-  Keeps keeps = {.is_forward = graph_forward_nodes(lowering->arena, graph),
+  Keeps keeps = {.is_forward = op_forward_nodes(lowering->arena, graph),
                  .is_early = ARENA_ARRAY(lowering->arena, bool, graph->next_id),
                  .is_needed = ARENA_ARRAY(lowering->arena, bool, graph->next_id)};
   for (int i = 0; i < graph->nodes.count; i++) {
@@ -250,8 +250,8 @@ static void add_demand(const Lowering *lowering, const Keeps *keeps, const Node 
     if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (is_window_loop(node, place) || (is_inline && demands[node->id].is_convolved))
       demand->is_convolved = true;
-    if (place->form == FORM_TEMPLATE || (is_inline && demands[node->id].needs_memory))
-      demand->needs_memory = true;
+    bool is_stored = place->form == FORM_TEMPLATE || op_info(node->op)->class->reads_twice;
+    if (is_stored || (is_inline && demands[node->id].needs_memory)) demand->needs_memory = true;
   }
 }
 

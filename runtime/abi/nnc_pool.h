@@ -37,6 +37,7 @@ NNC_INLINE int64_t nnc_next_span(int64_t first, int64_t lanes, int64_t count) {
  * take      x, of tap number `tap`, where it is greater than the greatest so far, and the tap with it: NaN is greater
  *           than all, and of equal ones the first stays; the tap 0 is always taken
  * give      to each window's value under the tap: what it is given if that is where its greatest is, else 0
+ * places    where, from bytes of memory
  * As arrays, for loops over their elements: nnc_apart. */
 #define NNC_DEFINE_SPAN(name, type, integer, lanes)                                                \
   NNC_DEFINE_SPAN_OF(nnc_span_##name##_##lanes, nnc_span_bits_##name##_##lanes,                    \
@@ -63,6 +64,11 @@ NNC_INLINE int64_t nnc_next_span(int64_t first, int64_t lanes, int64_t count) {
     *best = tap == 0 ? *x : (span)(((bits)*x & better) | ((bits)*best & ~better));                 \
     *where = tap == 0 ? (bits){0} : (better & tap) | (*where & ~better);                           \
   }                                                                                                \
+  NNC_INLINE void nnc_span_places_##name(bits *where, const uint8_t *from) {                       \
+    nnc_span_bytes_##lanes bytes;                                                                  \
+    memcpy(&bytes, from, sizeof bytes);                                                            \
+    *where = __builtin_convertvector(bytes, bits);                                                 \
+  }                                                                                                \
   NNC_INLINE void nnc_span_give_##name(span *to, const bits *where, const span *given, int tap) {  \
     *to = (span){0} + (span)((bits)(*where == tap) & (bits)*given);                                \
   }                                                                                                \
@@ -73,6 +79,8 @@ NNC_INLINE int64_t nnc_next_span(int64_t first, int64_t lanes, int64_t count) {
     memcpy(v[1], &pair[1], sizeof pair[1]);                                                        \
   }
 
+typedef uint8_t nnc_span_bytes_4 __attribute__((vector_size(4)));
+typedef uint8_t nnc_span_bytes_8 __attribute__((vector_size(8)));
 NNC_DEFINE_SPAN(f32, float, int32_t, 4)
 NNC_DEFINE_SPAN(f32, float, int32_t, 8)
 NNC_DEFINE_SPAN(f64, double, int64_t, 4)

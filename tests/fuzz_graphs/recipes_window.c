@@ -118,9 +118,9 @@ Node *grow_conv(Generator *g) {
 }
 
 Node *grow_pool(Generator *g) {
-  static const Op ops[] = {OP_MAX_POOL, OP_MAX_POOL_GRAD, OP_MAX_POOL_PICK, OP_SUM_POOL,
-                           OP_SUM_POOL_GRAD};
-  Op op = ops[draw_below(g, 5)];
+  static const Op ops[] = {OP_MAX_POOL,   OP_MAX_POOL_GRAD, OP_MAX_POOL_PICK,
+                           OP_MAX_UNPOOL, OP_SUM_POOL,      OP_SUM_POOL_GRAD};
+  Op op = ops[draw_below(g, 6)];
   Node *image = op == OP_SUM_POOL_GRAD ? NULL : draw_image(g);
   Geometry w = draw_geometry(g, image, false);
   int64_t n = 1 + draw_below(g, g->is_large ? 8 : 3), c = 1 + draw_below(g, g->is_large ? 16 : 6);
@@ -132,6 +132,12 @@ Node *grow_pool(Generator *g) {
   if (op == OP_SUM_POOL_GRAD) attributes[count++] = attr_make_ints(ATTR_SHAPE, x.rank, x.dim);
   Node *a = image ? image : draw_real_like(g, op == OP_SUM_POOL_GRAD ? y : x);
   if (!a) return NULL;
+  if (op == OP_MAX_UNPOOL) { /* by the places of the maxima of `a` */
+    Node *dy = a->type.dtype == g->real ? draw_real_like(g, y) : NULL;
+    Node *places = dy ? try_add(g, OP_MAX_PLACE, 1, &a, count, attributes) : NULL;
+    attributes[count++] = attr_make_ints(ATTR_SHAPE, x.rank, x.dim);
+    return places ? try_add(g, op, 2, (Node *[]){places, dy}, count, attributes) : NULL;
+  }
   if (op != OP_MAX_POOL_GRAD && op != OP_MAX_POOL_PICK)
     return try_add(g, op, 1, &a, count, attributes);
   if (a->type.dtype != g->real) return NULL;

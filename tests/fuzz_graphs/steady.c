@@ -328,6 +328,7 @@ bool numbers_are_steady(const Numbers *numbers, const Node *node) {
   case OP_ARGSORT: return order_is_steady(numbers, node);
   case OP_MAX_POOL:
   case OP_MAX_POOL_GRAD:
+  case OP_MAX_PLACE:
   case OP_MAX_POOL_PICK: return pool_is_steady(numbers, node);
   default: break;
   }

@@ -244,7 +244,7 @@ for remark, xs, ws, groups, stride, low, high, dilation in [
 def pool_all(x, kernel, stride, low, high, dilation):
     out = out_extent(x.shape[2:], kernel, stride, low, high, dilation)
     shape = x.shape[:2] + out
-    best, where, total = np.full(shape, -inf), {}, np.zeros(shape)
+    best, where, total, taps = np.full(shape, -inf), {}, np.zeros(shape), np.zeros(shape, np.uint8)
     for n, c in np.ndindex(*x.shape[:2]):
         for o, t, at in places(out, kernel, x.shape[2:], stride, low, dilation):
             value = x[(n, c) + at]
@@ -252,7 +252,8 @@ def pool_all(x, kernel, stride, low, high, dilation):
             key = (n, c) + o
             if key not in where or value > best[key] or (math.isnan(value) and not math.isnan(best[key])):
                 best[key], where[key] = value, (n, c) + at
-    return best, where, total
+                taps[key] = np.ravel_multi_index(t, kernel)
+    return best, where, total, taps
 
 
 pool_input = normal(1, 2, 5, 4)
@@ -261,7 +262,7 @@ for remark, px, kernel, stride, low, high, dilation in [
         ('overlapping, padded', pool_input, (3, 2), (2, 1), (1, 0), (1, 1), (1, 1)),
         ('2x2', normal(2, 1, 4, 6), (2, 2), (2, 2), (0, 0), (0, 0), (1, 1)),
         ('1-d, dilated, NaN', np.array([[[1.0, nan, 2.0, -inf, -inf, -inf, 0.0]]]), (3,), (1,), (1,), (1,), (2,))]:
-    best, where, total = pool_all(px, kernel, stride, low, high, dilation)
+    best, where, total, taps = pool_all(px, kernel, stride, low, high, dilation)
     common = dict(kernel=kernel, stride=stride, low=low, high=high, dilation=dilation)
     golden('max_pool', [px], best, remark, **common)
     g, u = normal(*best.shape), normal(*px.shape)
@@ -271,6 +272,8 @@ for remark, px, kernel, stride, low, high, dilation in [
         picked[key] = u[at]
     golden('max_pool_grad', [px, g], scattered, remark, **common)
     golden('max_pool_pick', [px, u], picked, remark, **common)
+    golden('max_place', [px], taps, remark, **common)
+    golden('max_unpool', [taps, g], scattered, remark, shape=px.shape, **common)
     if 'NaN' in remark: continue
     golden('sum_pool', [px], total, remark, **common)
     spread = np.zeros(px.shape)

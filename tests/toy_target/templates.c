@@ -166,6 +166,22 @@ static void write_max_pool_grad(Code *code, const KernelFunction *function) {
   code_close(code);
 }
 
+/* x[n, c, i] = sum of dy over the windows in which i has the number that is their place. */
+static void write_max_unpool(Code *code, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const ConvSlots *slots = &kernel->conv;
+  Arena *arena = code->arena;
+  const char *at =
+      arena_printf(arena, "plane * %lld + tile", (long long)elements(slots, slots->out));
+  code_line(code, "const int64_t plane = i0 * %lld + i1;", (long long)slots->c);
+  code_line(code, "const int64_t where = %s;", toy_flat(arena, kernel, 2, kernel->axis_count));
+  toy_open_loop(code, "tile", elements(slots, slots->out));
+  code_line(code, "const int64_t tap = %s;", toy_loaded(arena, function, 0, at));
+  code_line(code, "if (toy_position(&window, tile, tap) != where) continue;");
+  write_sum(code, kernel, toy_loaded(arena, function, 1, at));
+  code_close(code);
+}
+
 /* ---- computed places ---- */
 
 /* The row of a matrix and the element of it at this point. */
@@ -210,18 +226,16 @@ static void write_argsort(Code *code, const KernelFunction *function) {
 
 DType toy_write_template(Code *code, const KernelFunction *function) {
   static void (*const writers[KERNEL_KIND_COUNT])(Code *, const KernelFunction *) = {
-      [KERNEL_CONTRACT] = write_contract,
-      [KERNEL_CONV] = write_conv,
-      [KERNEL_CONV_INPUT] = write_conv_input,
-      [KERNEL_CONV_WEIGHT] = write_conv_weight,
-      [KERNEL_MAX_POOL_GRAD] = write_max_pool_grad,
-      [KERNEL_SCATTER_ADD] = write_scatter,
-      [KERNEL_ARGSORT] = write_argsort,
+      [KERNEL_CONTRACT] = write_contract,           [KERNEL_CONV] = write_conv,
+      [KERNEL_CONV_INPUT] = write_conv_input,       [KERNEL_CONV_WEIGHT] = write_conv_weight,
+      [KERNEL_MAX_POOL_GRAD] = write_max_pool_grad, [KERNEL_MAX_UNPOOL] = write_max_unpool,
+      [KERNEL_SCATTER_ADD] = write_scatter,         [KERNEL_ARGSORT] = write_argsort,
   };
   KernelKind kind = function->kernel->kind;
   if (writers[kind] == NULL) panic("the toy target has no kernels of kind %d", (int)kind);
   bool has_window = kind == KERNEL_CONV || kind == KERNEL_CONV_INPUT ||
-                    kind == KERNEL_CONV_WEIGHT || kind == KERNEL_MAX_POOL_GRAD;
+                    kind == KERNEL_CONV_WEIGHT || kind == KERNEL_MAX_POOL_GRAD ||
+                    kind == KERNEL_MAX_UNPOOL;
   if (has_window) write_window(code, &function->kernel->conv);
   writers[kind](code, function);
   return kind == KERNEL_ARGSORT ? DTYPE_I32 : sum_type(function->kernel);

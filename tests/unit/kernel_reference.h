@@ -285,6 +285,25 @@ static double reference_max_pool_grad(const Reference *r) {
   return sum;
 }
 
+/* (places, dy): what the windows in which the element has the number of their place add to it. */
+static double reference_max_unpool(const Reference *r) {
+  const ConvSlots *s = &r->kernel->conv;
+  double sum = 0;
+  int64_t out[3] = {0};
+  if (reference_is_empty(s->out, s->spatial)) return 0;
+  do {
+    int64_t tap[3] = {0}, in[3];
+    double number = 0;
+    do {
+      bool is_it = reference_y(r, 0, r->at[0], r->at[1], out) == number++;
+      if (is_it && reference_under(s, out, tap, in) &&
+          memcmp(in, r->at + 2, sizeof *in * (size_t)s->spatial) == 0)
+        sum += reference_y(r, 1, r->at[0], r->at[1], out);
+    } while (reference_next(tap, s->kernel, s->spatial));
+  } while (reference_next(out, s->out, s->spatial));
+  return sum;
+}
+
 /* (values, index): what lands in the element. */
 static double reference_scatter(const Reference *r) {
   const ScatterSlots *s = &r->kernel->scatter;
@@ -314,6 +333,7 @@ static double reference_template(Reference *r) {
   switch (r->kernel->kind) {
   case KERNEL_CONTRACT: return reference_contract(r);
   case KERNEL_MAX_POOL_GRAD: return reference_max_pool_grad(r);
+  case KERNEL_MAX_UNPOOL: return reference_max_unpool(r);
   case KERNEL_SCATTER_ADD: return reference_scatter(r);
   case KERNEL_ARGSORT: return reference_argsort(r);
   case KERNEL_CONV: return reference_conv(r);

@@ -275,6 +275,9 @@ static inline void add_pooling(RandomGraph *r) {
   if (is_max) {
     pool_add(r, add_node(r, OP_MAX_POOL_GRAD, x, tame(r, y), count, attributes));
     pool_add(r, add_node(r, OP_MAX_POOL_PICK, x, tame(r, x), count, attributes));
+    Node *place = add_node(r, OP_MAX_PLACE, x, NULL, count, attributes);
+    attributes[count] = attr_make_ints(ATTR_SHAPE, 4, x->type.shape.dim);
+    pool_add(r, add_node(r, OP_MAX_UNPOOL, place, tame(r, y), count + 1, attributes));
     return;
   }
   attributes[count] = attr_make_ints(ATTR_SHAPE, 4, x->type.shape.dim);

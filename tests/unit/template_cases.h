@@ -515,6 +515,26 @@ static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last)
   add_case(list, "max_pool_grad", kernel, 1);
 }
 
+static void make_unpool(CaseList *list, const ConvShape *s, DType dtype, int last) {
+  ConvSlots slots = conv_slots(s);
+  int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
+  for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
+  int rank = 2 + s->spatial;
+  Kernel *kernel = new_kernel(list, KERNEL_MAX_UNPOOL, rank, x);
+  kernel->conv = slots;
+  kernel->conv.k = kernel->conv.groups = s->c;
+  kernel->conv.last = last & ~RESULT_LAST;
+  add_operand(kernel, "place", DTYPE_U8, product(rank, y), false);
+  add_operand(kernel, "dy", dtype, product(rank, y), false);
+  int factor = add_operand(kernel, "factor", dtype, product(rank, x), false);
+  int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
+  Index *place = planes_place(list, rank, x, last & RESULT_LAST);
+  Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype),
+                      load_at(list, kernel, factor, place), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, "max_unpool", kernel, 1);
+}
+
 static void make_scatter(CaseList *list, int64_t indices, int64_t rows, int64_t a, int64_t b,
                          DType dtype, DType index) {
   int64_t extent[3] = {rows, a, b};
@@ -563,18 +583,15 @@ static void make_indexed(CaseList *list) {
       {1, 3, 3, 3, 1, {36}, {2}, {2}, {0}, {0}, {1}},
       {1, 2, 2, 2, 3, {4, 6, 10}, {2, 3, 2}, {2, 3, 2}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}},
   };
+  static const DType dtypes[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16};
+  static const int lasts[] = {7, 6, 1};
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
-    for (int t = 0; t < 3; t++)
-      make_pool(list, &pools[i], t == 0 ? DTYPE_F32 : t == 1 ? DTYPE_F64 : DTYPE_BF16, 0);
-  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
-    for (int t = 0; t < 3; t++)
-      make_pool(list, &pools[i],
-                t == 0   ? DTYPE_BF16
-                : t == 1 ? DTYPE_F64
-                         : DTYPE_F32,
-                t == 0   ? 1
-                : t == 1 ? 6
-                         : 7);
+    for (int t = 0; t < 3; t++) {
+      make_pool(list, &pools[i], dtypes[t], 0);
+      make_pool(list, &pools[i], dtypes[t], lasts[t]);
+      make_unpool(list, &pools[i], dtypes[t], 0);
+      make_unpool(list, &pools[i], dtypes[t], lasts[t]);
+    }
   make_scatter(list, 50, 9, 33, 1, DTYPE_F32, DTYPE_I32);
   make_scatter(list, 70, 5, 4, 5, DTYPE_F64, DTYPE_I64);
   make_scatter(list, 20, 300, 200, 1, DTYPE_F32, DTYPE_U8);

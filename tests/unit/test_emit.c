@@ -20,6 +20,7 @@
 #include "backend/c/narrow.h"
 #include "backend/common/naming.h"
 #include "backend/c/tiles.h"
+#include "kernel/classes/window.h"
 #include "kernel_cases.h"
 #include "kernel_reference.h"
 #include "lib/storage.h"
@@ -117,6 +118,20 @@ static Operands operands_create(const Kernel *kernel) {
       element_set(kernel->operands[i].dtype, operands.data[i], e, random_unit());
   }
   return operands;
+}
+
+/* Places under which there is an element, at random. */
+static void draw_places(const Kernel *kernel, const Operands *operands) {
+  const ConvSlots *conv = &kernel->conv;
+  int64_t out = window_elements(conv, conv->out), taps = window_elements(conv, conv->kernel);
+  for (int64_t plane = 0; plane < conv->n * conv->c; plane++)
+    for (int64_t o = 0; o < out; o++) {
+      WindowPlane own = {plane / conv->c, conv->c, plane % conv->c, out};
+      int64_t tap;
+      do tap = (int64_t)(random_unit() * (double)taps);
+      while (window_position(conv, o, tap) < 0);
+      ((uint8_t *)operands->data[0])[window_element(conv, 0, own, o)] = (uint8_t)tap;
+    }
 }
 
 static Operands operands_copy(const Operands *from) {
@@ -231,6 +246,7 @@ static Trial trial_create(Arena *arena, const KernelCase *test, const char *fami
   const Kernel *kernel = test->kernel;
   random_begin(family, seed, number);
   Trial trial = {.test = test, .number = number, .seed = seed, .before = operands_create(kernel)};
+  if (kernel->kind == KERNEL_MAX_UNPOOL) draw_places(kernel, &trial.before);
   Reference reference = {.kernel = kernel,
                          .scalars = test_scalars,
                          .keys = test_keys,

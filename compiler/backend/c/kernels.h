@@ -25,10 +25,14 @@ enum { LEAST_KEPT_BYTES = 1 << 20 };
 int64_t weights_kept_bytes(const Kernel *kernel);
 bool weights_are_packed(const Kernel *kernel); /* Target.packs_weights */
 
-/* pool_last.c: of the adjoint of max pooling where an operand has its channels last. */
+/* pool.c: in which the adjoints of max pooling add up. */
+DType pool_value_type(const Kernel *kernel);
+/* pool_last.c: of the adjoints of max pooling where an operand has its channels last. */
 int64_t pool_last_tasks(const Kernel *kernel);
 int64_t pool_last_worker_bytes(const Kernel *kernel);
 void pool_last_write(Code *code, KernelFunction *function);
+/* Extents, strides, dilations and paddings of the windows; 1, and no padding, for axes that are not there. */
+void pool_add_axes(TemplateHoles *holes, const ConvSlots *slots);
 
 /* Shared by them. */
 

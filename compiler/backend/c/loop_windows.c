@@ -32,10 +32,17 @@ static Access access_of(const Kernel *kernel, const Expr *load) {
   return is_pair && (dtype == DTYPE_F32 || dtype == DTYPE_F64) ? IS_PAIR : IS_ROUGH;
 }
 
-/* Some loads are of pairs, and the others the same for all windows of a row. */
-static bool reads_pairs(Arena *arena, const Kernel *kernel) {
+/* The first stages, which reduce; stores follow. */
+static int reduction_count(const Kernel *kernel) {
+  int count = 0;
+  while (count < kernel->stage_count && kernel->stages[count].kind == STAGE_REDUCE) count++;
+  return count;
+}
+
+/* Some loads of the reduction are of pairs, and the others the same for all windows of a row. */
+static bool reads_pairs(Arena *arena, const Kernel *kernel, int number) {
   bool has_pair = false;
-  ExprList list = kernel_expressions(arena, kernel, 0);
+  ExprList list = kernel_expressions(arena, kernel, number);
   for (int i = 0; i < list.count; i++) {
     if (list.items[i]->kind == EXPR_RANDOM) return false;
     if (list.items[i]->kind != EXPR_LOAD) continue;
@@ -51,7 +58,7 @@ static bool reads_pairs(Arena *arena, const Kernel *kernel) {
 static bool may_repeat(Arena *arena, const Kernel *kernel) {
   int64_t count = kernel->extent[kernel->axis_count - 1];
   if (count % loop_span(count) == 0) return true;
-  for (int i = 1; i < kernel->stage_count; i++) {
+  for (int i = reduction_count(kernel); i < kernel->stage_count; i++) {
     ExprList list = kernel_expressions(arena, kernel, i);
     for (int k = 0; k < list.count; k++)
       if (list.items[k]->kind == EXPR_LOAD) return false;
@@ -59,17 +66,30 @@ static bool may_repeat(Arena *arena, const Kernel *kernel) {
   return true;
 }
 
-bool loop_has_windows(Arena *arena, const Kernel *kernel) {
-  const Stage *stage = &kernel->stages[0];
-  if (kernel->axis_count == 0 || kernel->extent[kernel->axis_count - 1] < LEAST_SPAN ||
-      stage->kind != STAGE_REDUCE || stage->axis_count == 0 ||
+/* A reduction of windows as those of the first stage: all reductions go over the same. */
+static bool reduces_pairs(Arena *arena, const Kernel *kernel, int number) {
+  const Stage *stage = &kernel->stages[number], *first = &kernel->stages[0];
+  DType dtype = stage->value->dtype;
+  if (stage->axis_count == 0 || stage->axis_count != first->axis_count ||
       stage->extent[stage->axis_count - 1] != PAIR || reduction_is_search(stage->reduce) ||
       extent_product(stage->extent, stage->axis_count) > MOST_TAPS ||
-      (stage->value->dtype != DTYPE_F32 && stage->value->dtype != DTYPE_F64))
+      (dtype != DTYPE_F32 && dtype != DTYPE_F64 && dtype != DTYPE_I32))
     return false;
-  for (int i = 1; i < kernel->stage_count; i++)
+  for (int i = 0; i < stage->axis_count; i++)
+    if (stage->extent[i] != first->extent[i]) return false;
+  return reads_pairs(arena, kernel, number);
+}
+
+bool loop_has_windows(Arena *arena, const Kernel *kernel) {
+  int reductions = reduction_count(kernel);
+  if (kernel->axis_count == 0 || kernel->extent[kernel->axis_count - 1] < LEAST_SPAN ||
+      reductions == 0)
+    return false;
+  for (int i = 0; i < reductions; i++)
+    if (!reduces_pairs(arena, kernel, i)) return false;
+  for (int i = reductions; i < kernel->stage_count; i++)
     if (kernel->stages[i].kind != STAGE_STORE || kernel->stages[i].axis_count > 0) return false;
-  return reads_pairs(arena, kernel) && may_repeat(arena, kernel);
+  return may_repeat(arena, kernel);
 }
 
 /* A loop over a span's windows, and the domain's last axis in it. */
@@ -102,13 +122,13 @@ static const Index *first_index(Arena *arena, const Kernel *kernel, const Expr *
 }
 
 /* Arrays of what the windows see under the taps j0, j1, ... of all axes but the last. */
-static void write_pairs(LoopWriter *writer, const char *type, int lanes) {
+static void write_pairs(LoopWriter *writer, int stage, int lanes) {
   Code *code = writer->code;
   Arena *arena = code->arena;
   ExprScope *scope = &writer->scope;
   const Kernel *kernel = writer->kernel;
   int along = kernel->axis_count - 1, within = scope->axis_count - 1, number = 0;
-  ExprList list = kernel_expressions(arena, kernel, 0);
+  ExprList list = kernel_expressions(arena, kernel, stage);
   for (int i = 0; i < list.count; i++) {
     const Expr *load = list.items[i];
     if (load->kind != EXPR_LOAD || access_of(kernel, load) != IS_PAIR) continue;
@@ -117,7 +137,7 @@ static void write_pairs(LoopWriter *writer, const char *type, int lanes) {
     const char *index = expression_index(scope, first_index(arena, kernel, load));
     scope->axes[along] = axis;
     const char *name = arena_printf(arena, "v%d", number++);
-    code_line(code, "%s %s[2][%d] NNC_ALIGNED;", type, name, lanes);
+    code_line(code, "%s %s[2][%d] NNC_ALIGNED;", c_value_type(load->dtype), name, lanes);
     code_line(code, "nnc_apart_%s_%d(%s, &%s[%s]);", c_type_name(load->dtype), lanes, name,
               scope->operands[load->operand], index);
     vec_push(arena, &scope->hoisted,
@@ -125,28 +145,29 @@ static void write_pairs(LoopWriter *writer, const char *type, int lanes) {
   }
 }
 
-static void write_reduction(LoopWriter *writer, int lanes) {
+static void write_reduction(LoopWriter *writer, int number, int lanes) {
   Code *code = writer->code;
-  const Stage *stage = &writer->kernel->stages[0];
+  const Stage *stage = &writer->kernel->stages[number];
   DType dtype = stage->value->dtype;
-  const char *type = c_value_type(dtype), *sum = "a0[l]";
+  const char *all = arena_printf(code->arena, "a%d", number);
+  const char *sum = arena_printf(code->arena, "%s[l]", all);
   int last = stage->axis_count - 1, hoisted = writer->scope.hoisted.count;
   loop_stage_axes(writer, stage);
-  code_line(code, "%s a0[%d] NNC_ALIGNED;", type, lanes);
+  code_line(code, "%s %s[%d] NNC_ALIGNED;", c_value_type(dtype), all, lanes);
   code_line(code, "NNC_UNROLL for (int64_t l = 0; l < %d; l++) %s = %s;", lanes, sum,
             dialect_c.reduction_start(stage->reduce, dtype));
   for (int i = 0; i < last; i++)
     code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < %lld; j%d++)", i, i,
               (long long)stage->extent[i], i);
-  write_pairs(writer, type, lanes);
+  write_pairs(writer, number, lanes);
   code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < 2; j%d++)", last, last, last);
   size_t mark = open_span(writer, lanes);
-  const char *value = expression_render(code, &writer->scope, 0)[0];
+  const char *value = expression_render(code, &writer->scope, number)[0];
   reduction_write_join(code, &dialect_c, stage, dtype, sum, value);
   close_span(writer, mark);
   loop_close(writer, stage->axis_count);
   writer->scope.hoisted.count = hoisted;
-  writer->scope.stages[0] = sum;
+  writer->scope.stages[number] = sum;
 }
 
 void loop_write_windows(LoopWriter *writer) {
@@ -156,8 +177,9 @@ void loop_write_windows(LoopWriter *writer) {
   int lanes = loop_span(count);
   code_open(code, "for (int64_t first = 0; first < %lld; first = nnc_next_span(first, %d, %lld))",
             count, lanes, count);
-  write_reduction(writer, lanes);
-  for (int i = 1; i < kernel->stage_count; i++) {
+  int reductions = reduction_count(kernel);
+  for (int i = 0; i < reductions; i++) write_reduction(writer, i, lanes);
+  for (int i = reductions; i < kernel->stage_count; i++) {
     loop_stage_axes(writer, &kernel->stages[i]);
     size_t mark = open_span(writer, lanes);
     expression_write_stores(code, &writer->scope, i);

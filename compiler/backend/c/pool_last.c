@@ -1,5 +1,5 @@
-/* The adjoint of max pooling as C where an operand has its channels last: fills
- * codegen_templates/max_pool_grad_last.c. */
+/* The adjoints of max pooling as C where an operand has its channels last: fills
+ * codegen_templates/max_pool_grad_last.c and max_unpool_last.c. */
 #include "backend/c/kernels.h"
 #include "backend/common/c.h"
 
@@ -12,16 +12,11 @@ typedef struct ChannelGrid {
   int64_t block, blocks, tasks, places;
 } ChannelGrid;
 
-static DType value_type(const Kernel *kernel) {
-  DType dtype = kernel->operands[0].dtype;
-  return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
-}
-
 static ChannelGrid channel_grid(const Kernel *kernel) {
   enum { SUMS_BYTES = 128 << 10, LEAST = 16, MOST = 64 };
   const ConvSlots *slots = &kernel->conv;
   ChannelGrid grid = {.places = extent_product(slots->in, slots->spatial)};
-  int64_t fitting = SUMS_BYTES / greatest(grid.places * dtype_size(value_type(kernel)), 1);
+  int64_t fitting = SUMS_BYTES / greatest(grid.places * dtype_size(pool_value_type(kernel)), 1);
   int64_t block = greatest(least(fitting / LEAST * LEAST, MOST), LEAST);
   grid.block = greatest(least(block, slots->c), 1);
   grid.blocks = greatest(divide_up(slots->c, grid.block), 1);
@@ -33,7 +28,7 @@ int64_t pool_last_tasks(const Kernel *kernel) { return channel_grid(kernel).task
 
 int64_t pool_last_worker_bytes(const Kernel *kernel) {
   ChannelGrid grid = channel_grid(kernel);
-  return grid.places * grid.block * dtype_size(value_type(kernel));
+  return grid.places * grid.block * dtype_size(pool_value_type(kernel));
 }
 
 static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
@@ -45,11 +40,10 @@ static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
   return function_end_epilogue(&code, function, arena_printf(arena, "sums[(%s) * CB + c]", place),
-                               value_type(kernel));
+                               pool_value_type(kernel));
 }
 
-/* Element `first` of [0, 1, 2] where there are fewer axes. */
-static void add_axes(TemplateHoles *holes, const ConvSlots *slots) {
+void pool_add_axes(TemplateHoles *holes, const ConvSlots *slots) {
   const int64_t *of[] = {slots->in,     slots->out,      slots->kernel,
                          slots->stride, slots->dilation, slots->low};
   static const char *const letters[] = {"X", "Y", "K", "S", "D", "P"};
@@ -66,7 +60,7 @@ static void add_axes(TemplateHoles *holes, const ConvSlots *slots) {
 /* Elements from a place to the next, and from a channel to the next. */
 static void add_strides(TemplateHoles *holes, const ConvSlots *slots, int operand,
                         const char *name) {
-  const int64_t *extent = operand == 0 ? slots->in : slots->out;
+  const int64_t *extent = name[0] == 'X' ? slots->in : slots->out;
   bool is_last = slots->last >> operand & 1;
   template_add_integer(holes, arena_printf(holes->arena, "%s_PLACE", name), is_last ? slots->c : 1);
   template_add_integer(holes, arena_printf(holes->arena, "%s_CHANNEL", name),
@@ -90,7 +84,7 @@ void pool_last_write(Code *code, KernelFunction *function) {
   CHECK(kernel->axis_count == 2 + slots->spatial);
   if (function_write_empty(code, function)) return;
   TemplateHoles holes = function_holes(code->arena, function, grid.tasks);
-  template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
+  template_add(&holes, "TYPE", c_value_type(pool_value_type(kernel)));
   template_add(&holes, "PLACE", grid.places > INT32_MAX ? "int64_t" : "int32_t");
   template_add(&holes, "COUNT",
                slots->c % grid.block == 0 ? "CB" : "nnc_least(CB, CHANNELS - channel)");
@@ -98,8 +92,12 @@ void pool_last_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "CHANNELS", slots->c);
   template_add_integer(&holes, "CB", grid.block);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
-  add_operand(&holes, function, 0, "X");
+  bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
+  add_operand(&holes, function, 0, has_places ? "PLACES" : "X");
   add_operand(&holes, function, 1, "DY");
-  add_axes(&holes, slots);
-  template_render(code->out, "codegen_templates/max_pool_grad_last.c", &holes);
+  pool_add_axes(&holes, slots);
+  template_render(code->out,
+                  has_places ? "codegen_templates/max_unpool_last.c"
+                             : "codegen_templates/max_pool_grad_last.c",
+                  &holes);
 }

@@ -1,11 +1,11 @@
-/* Kernels of CUDA that add at computed places, without atomic additions: the adjoint of max pooling and
- * scatter_add; and argsort. */
+/* Kernels of CUDA that add at computed places, without atomic additions: the adjoints of max pooling
+ * and scatter_add; and argsort. */
 #include "backend/common/c.h"
 #include "backend/cuda/cuda.h"
 #include "support/integers.h"
 
 static DType value_type(const Kernel *kernel) {
-  DType dtype = kernel->operands[0].dtype;
+  DType dtype = kernel->operands[kernel->kind == KERNEL_MAX_UNPOOL].dtype;
   return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
 }
 
@@ -47,7 +47,7 @@ static const char *plane_place(const ConvSlots *slots, int operand, const char *
   return arena_printf(arena, "plane * %s + %s", elements, place);
 }
 
-static void max_pool_grad_write(Code *code, KernelFunction *function) {
+static void pool_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
@@ -55,6 +55,8 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
   const int64_t *const values[] = {slots->in,     slots->out,      slots->kernel,
                                    slots->stride, slots->dilation, slots->low};
   static const char *const names[] = {"X", "Y", "K", "S", "D", "P"};
+  const char *out = "(Y0 * Y1 * Y2)", *window = "((y0 * Y1 + y1) * Y2 + y2)";
+  bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
   TemplateHoles holes = holes_of(arena, function, index_type);
   for (int k = 0; k < 6; k++) {
     int64_t axes[3];
@@ -69,18 +71,21 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
   template_add(&holes, "POINT",
                slots->last & 1 ? "(nth / C / PLANE * C + nth % C) * PLANE + nth / C % PLANE"
                                : "nth");
-  template_add(&holes, "LOAD_X",
-               cuda_loaded(arena, function, 0, plane_place(slots, 0, "PLANE", "seen", arena)));
-  template_add(
-      &holes, "LOAD_DY",
-      cuda_loaded(arena, function, 1,
-                  plane_place(slots, 1, "(Y0 * Y1 * Y2)", "((y0 * Y1 + y1) * Y2 + y2)", arena)));
+  const char *seen = has_places ? plane_place(slots, 0, out, window, arena)
+                                : plane_place(slots, 0, "PLANE", "seen", arena);
+  template_add(&holes, has_places ? "PLACE" : "LOAD_X", cuda_loaded(arena, function, 0, seen));
+  template_add(&holes, "LOAD_DY",
+               cuda_loaded(arena, function, 1, plane_place(slots, 1, out, window, arena)));
   template_add(&holes, "EPILOGUE",
                point_epilogue(arena, function, index_type, "sum", value_type(kernel)));
-  template_render(code->out, "codegen_templates/cuda/max_pool_grad.cu", &holes);
+  template_render(code->out,
+                  has_places ? "codegen_templates/cuda/max_unpool.cu"
+                             : "codegen_templates/cuda/max_pool_grad.cu",
+                  &holes);
 }
 
-const CudaKernel cuda_kernel_max_pool_grad = {.grid = points_grid, .write = max_pool_grad_write};
+const CudaKernel cuda_kernel_max_pool_grad = {.grid = points_grid, .write = pool_write};
+const CudaKernel cuda_kernel_max_unpool = {.grid = points_grid, .write = pool_write};
 
 /* ---- scatter_add ---- */
 

@@ -1,4 +1,8 @@
-/* What is chosen by the values that a max pooling reads is chosen by its result, which has fewer.
+/* Max pooling: what of the values that it reads its adjoint needs.
+ *
+ * Places: the adjoint needs to know where the maxima were (rules_make_places, for the pass remember).
+ *
+ * Choices: what is chosen by the values that a max pooling reads is chosen by its result, which has fewer.
  *
  * All that the adjoint of max pooling sends to an element comes from windows whose maximum is that element. So where
  * the element decides whether an adjoint passes, as it does at a ReLU, the maximum decides the same before: the ReLU's
@@ -6,6 +10,7 @@
  *
  * The same goes for the parts of a concatenation that was pooled as a whole. If only some of them chose, the adjoint
  * would have to be made twice; so all must look alike. */
+#include "ops/window.h"
 #include "passes/rules/rules.h"
 
 typedef struct Choice {
@@ -60,14 +65,15 @@ static bool takes_part(const Node *slice, const Node *whole, const Node *part) {
   return is_taken;
 }
 
+bool rules_finds_maxima(const Node *node, const Node *adjoint) {
+  return node->op == OP_MAX_POOL && node->operands[0] == adjoint->operands[0] &&
+         node_same_attributes(node, adjoint);
+}
+
 /* The maxima whose adjoint it is, where they are in the graph. */
 static Node *find_maxima(const Graph *graph, const Node *adjoint) {
-  for (int i = 0; i < graph->nodes.count; i++) {
-    Node *node = graph->nodes.items[i];
-    if (node->op == OP_MAX_POOL && node->operands[0] == adjoint->operands[0] &&
-        node_same_attributes(node, adjoint))
-      return node;
-  }
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (rules_finds_maxima(graph->nodes.items[i], adjoint)) return graph->nodes.items[i];
   return NULL;
 }
 
@@ -80,13 +86,27 @@ Node *rule_choice_pooled(const Rewrite *rewrite, Node *node) {
   Node *maxima = find_maxima(maker->graph, choice.adjoint);
   if (!maxima) return NULL;
   Node *bound = make_constant(maker, maxima->type, choice.bound);
-  Node *condition = choice.compared == 0
-                        ? make_binary(maker, choice.condition->op, maxima, bound)
-                        : make_binary(maker, choice.condition->op, bound, maxima);
+  Node *condition = choice.compared == 0 ? make_binary(maker, choice.condition->op, maxima, bound)
+                                         : make_binary(maker, choice.condition->op, bound, maxima);
   Node *dy = choice.adjoint->operands[1], *zero = make_constant(maker, dy->type, 0);
   dy = choice.is_first ? make_where(maker, condition, dy, zero)
                        : make_where(maker, condition, zero, dy);
   Node *adjoint = make_like(maker, OP_MAX_POOL_GRAD, x, dy, choice.adjoint, NULL);
   if (!choice.slice) return adjoint;
   return make_like(maker, OP_SLICE, adjoint, NULL, choice.slice, NULL);
+}
+
+/* A window of one element has no choice. */
+bool rules_needs_maxima(const Node *node) {
+  if (node->op != OP_MAX_POOL_GRAD) return false;
+  int64_t taps = window_tap_count(node);
+  return taps > 1 && taps <= MOST_PLACES;
+}
+
+Node *rules_make_places(const Maker *maker, const Node *maxima) {
+  return make_like(maker, OP_MAX_PLACE, maxima->operands[0], NULL, maxima, NULL);
+}
+
+Node *rules_adjoint_by_places(const Maker *maker, const Node *adjoint, Node *places, Node *dy) {
+  return make_like(maker, OP_MAX_UNPOOL, places, dy, adjoint, &adjoint->type.shape);
 }

@@ -54,6 +54,17 @@ Node *rules_recognize_attention(const Maker *maker, const Node *node, const Node
  * channel, times one vector plus another (affine.c); NULL where it is none, or has no more operations now. */
 Node *rules_join_affine(const Maker *maker, Node *node);
 
+/* Max pooling by the places of its maxima (pool.c). */
+
+/* Whether `node` is an adjoint that needs of its operand 0 where the maxima are, and could be told. */
+bool rules_needs_maxima(const Node *node);
+/* Whether the maxima that the adjoint needs are the values of `node`. */
+bool rules_finds_maxima(const Node *node, const Node *adjoint);
+/* The places of the maxima that are the values of `maxima`. */
+Node *rules_make_places(const Maker *maker, const Node *maxima);
+/* The value of `adjoint`, of another graph, by places and by what its operand 1 has become. */
+Node *rules_adjoint_by_places(const Maker *maker, const Node *adjoint, Node *places, Node *dy);
+
 /* The node has the same value in all elements, known now. */
 bool match_constant(const Node *node, double *value);
 bool match_value(const Node *node, double value);

@@ -1,0 +1,197 @@
+/* The adjoints of max pooling as C: by the values that were pooled, and by the places of their maxima. Where an
+ * operand has its channels last, pool_last.c. */
+#include "backend/c/kernels.h"
+#include "backend/c/loop.h"
+#include "backend/common/c.h"
+
+#include "backend/c/tiles.h"
+#include "support/integers.h"
+#include "support/panic.h"
+
+DType pool_value_type(const Kernel *kernel) {
+  DType dtype = kernel->operands[1].dtype;
+  return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
+}
+
+enum {
+  MOST_SPAN = 128, /* windows whose maxima are found at once */
+  MOST_TAPS = 16   /* of which each is code of its own */
+};
+
+/* Whole planes [n, c]. */
+static LoopGrid planes_grid(const Kernel *kernel) {
+  const ConvSlots *slots = &kernel->conv;
+  int64_t windows = extent_product(slots->out, slots->spatial);
+  return rows_grid(kernel, slots->n * slots->c,
+                   windows * extent_product(slots->kernel, slots->spatial));
+}
+
+static int64_t planes_tasks(const Kernel *kernel) {
+  return kernel->conv.last != 0 ? pool_last_tasks(kernel) : planes_grid(kernel).tasks;
+}
+
+static int64_t planes_worker_bytes(const Kernel *kernel) {
+  if (kernel->conv.last != 0) return pool_last_worker_bytes(kernel);
+  return extent_product(kernel->conv.in, kernel->conv.spatial) *
+         dtype_size(pool_value_type(kernel));
+}
+
+static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  Text text = {0};
+  Code code = {.arena = arena, .out = &text};
+  long long channels = (long long)kernel->conv.c;
+  function_declare_axis(&code, function, 0, arena_printf(arena, "plane / %lld", channels));
+  function_declare_axis(&code, function, 1, arena_printf(arena, "plane %% %lld", channels));
+  const char *place = function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
+  return function_end_epilogue(&code, function, arena_printf(arena, "sums[%s]", place),
+                               pool_value_type(kernel));
+}
+
+/* Whether the windows are two wide and lie side by side without padding, enough of them in a row for a span
+ * (nnc_pool.h). */
+static bool has_pairs(const ConvSlots *slots) {
+  for (int i = 0; i < slots->spatial; i++)
+    if (slots->stride[i] != slots->kernel[i] || slots->low[i] != 0 ||
+        (slots->dilation[i] != 1 && slots->kernel[i] > 1) || !window_stays_inside(slots, i))
+      return false;
+  int last = slots->spatial - 1;
+  return slots->kernel[last] == 2 && slots->out[last] >= LEAST_SPAN &&
+         extent_product(slots->kernel, slots->spatial) <= MOST_TAPS;
+}
+
+/* `name` as a vector from `from` on; of halves, which are loaded one by one, by way of an array. */
+static const char *span_text(Arena *arena, DType dtype, const char *call, const char *name,
+                             const char *from, int lanes) {
+  if (!dtype_is_half(dtype)) return arena_printf(arena, call, from);
+  return arena_printf(arena,
+                      "float wide_%s[%d] NNC_ALIGNED;\n"
+                      "NNC_ROLLED for (int l = 0; l < %d; l++) wide_%s[l] = %s((%s)[l]);\n%s",
+                      name, lanes, lanes, name, c_loader(arena, dtype), from,
+                      arena_printf(arena, call, arena_printf(arena, "wide_%s", name)));
+}
+
+/* A span of dy, and what is cleared before. */
+static void add_spans(TemplateHoles *holes, const Kernel *kernel) {
+  Arena *arena = holes->arena;
+  const ConvSlots *slots = &kernel->conv;
+  int last = slots->spatial - 1, lanes = loop_span(slots->out[last]);
+  const char *span = arena_printf(arena, "%s_%d", c_type_name(pool_value_type(kernel)), lanes);
+  const char *load = arena_printf(arena, "nnc_span_load_%s(&given, %%s);", span);
+  template_add(holes, "SUFFIX", span);
+  template_add_integer(holes, "LANES", lanes);
+  template_add(holes, "GIVEN",
+               span_text(arena, kernel->operands[1].dtype, load, "given", "right + first", lanes));
+  bool covers = true;
+  for (int i = 0; i < slots->spatial; i++)
+    covers = covers && slots->out[i] * slots->kernel[i] == slots->in[i];
+  template_add(holes, "CLEAR",
+               covers ? "" : "memset(sums, 0, sizeof *sums * ((int64_t)X0 * X1 * X2));");
+}
+
+static void add_pairs(TemplateHoles *holes, const Kernel *kernel) {
+  Arena *arena = holes->arena;
+  const ConvSlots *slots = &kernel->conv;
+  int lanes = loop_span(slots->out[slots->spatial - 1]);
+  const char *apart = arena_printf(arena, "nnc_span_apart_%s_%d(seen, %%s);",
+                                   c_type_name(pool_value_type(kernel)), lanes);
+  template_add(holes, "SEEN",
+               span_text(arena, kernel->operands[0].dtype, apart, "seen", "left + row", 2 * lanes));
+  add_spans(holes, kernel);
+}
+
+/* What both adjoints say of planes. */
+static TemplateHoles plane_holes(Arena *arena, KernelFunction *function, LoopGrid grid) {
+  const Kernel *kernel = function->kernel;
+  TemplateHoles holes = function_holes(arena, function, grid.tasks);
+  template_add(&holes, "TYPE", c_value_type(pool_value_type(kernel)));
+  template_add(&holes, "DY", function->operands[1]);
+  template_add(&holes, "LOAD_DY", c_loader(arena, kernel->operands[1].dtype));
+  template_add(&holes, "DY_TYPE", c_storage_type(kernel->operands[1].dtype));
+  template_add_integer(&holes, "PLANES", grid.rows);
+  template_add_integer(&holes, "CHUNK", grid.row_chunk);
+  pool_add_axes(&holes, &kernel->conv);
+  return holes;
+}
+
+static void max_pool_grad_write(Code *code, KernelFunction *function) {
+  Arena *arena = code->arena;
+  const Kernel *kernel = function->kernel;
+  const ConvSlots *slots = &kernel->conv;
+  LoopGrid grid = planes_grid(kernel);
+  CHECK(kernel->axis_count == 2 + slots->spatial);
+  if (slots->last != 0) {
+    pool_last_write(code, function);
+    return;
+  }
+  if (function_write_empty(code, function)) return;
+  bool is_inner = window_stays_inside(slots, slots->spatial - 1);
+  TemplateHoles holes = plane_holes(arena, function, grid);
+  template_add(&holes, "X", function->operands[0]);
+  template_add(&holes, "LOAD_X", c_loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "INSIDE", window_inside_text(arena, slots));
+  /* windows, from `first`, whose tap t2 lies inside along the last axis */
+  template_add(&holes, "FROM",
+               is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");
+  template_add(&holes, "TO",
+               is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)");
+  template_add(&holes, "PLACE",
+               extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
+  template_add(&holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
+  function_add_epilogue(&holes, function, plane_epilogue(arena, function));
+  template_add_integer(&holes, "SPAN", least(slots->out[slots->spatial - 1], MOST_SPAN));
+  template_add(&holes, "UNROLL",
+               extent_product(slots->kernel, slots->spatial) <= MOST_TAPS ? "NNC_UNROLL" : "");
+  if (has_pairs(slots)) add_pairs(&holes, kernel);
+  template_render(code->out,
+                  has_pairs(slots) ? "codegen_templates/max_pool_grad_pairs.c"
+                                   : "codegen_templates/max_pool_grad.c",
+                  &holes);
+}
+
+const TargetKernel c_kernel_max_pool_grad = {
+    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = max_pool_grad_write};
+
+/* ---- by places ---- */
+
+/* How far the element under each tap lies from the begin of its window. */
+static const char *distances(Arena *arena, const ConvSlots *slots) {
+  int64_t taps = extent_product(slots->kernel, slots->spatial);
+  Text text = {0};
+  for (int64_t t = 0; t < taps; t++) {
+    int64_t distance = 0, below = 1, rest = t;
+    for (int i = slots->spatial - 1; i >= 0; i--) {
+      distance += rest % slots->kernel[i] * slots->dilation[i] * below;
+      rest /= slots->kernel[i];
+      below *= slots->in[i];
+    }
+    text_printf(&text, "%s%lld", t == 0 ? "" : ", ", (long long)distance);
+  }
+  return text_take(&text, arena);
+}
+
+static void max_unpool_write(Code *code, KernelFunction *function) {
+  Arena *arena = code->arena;
+  const Kernel *kernel = function->kernel;
+  const ConvSlots *slots = &kernel->conv;
+  CHECK(kernel->axis_count == 2 + slots->spatial);
+  if (slots->last != 0) {
+    pool_last_write(code, function);
+    return;
+  }
+  if (function_write_empty(code, function)) return;
+  TemplateHoles holes = plane_holes(arena, function, planes_grid(kernel));
+  template_add(&holes, "PLACES", function->operands[0]);
+  template_add(&holes, "DISTANCES", distances(arena, slots));
+  template_add(&holes, "DISTANCE",
+               extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
+  function_add_epilogue(&holes, function, plane_epilogue(arena, function));
+  if (has_pairs(slots)) add_spans(&holes, kernel);
+  template_render(code->out,
+                  has_pairs(slots) ? "codegen_templates/max_unpool_pairs.c"
+                                   : "codegen_templates/max_unpool.c",
+                  &holes);
+}
+
+const TargetKernel c_kernel_max_unpool = {
+    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = max_unpool_write};
