@@ -9,9 +9,9 @@
 
 /* With scans that are loops of the program where the name says so. */
 #define AS_LOOPS "loops of "
-static const char *const network_names[] = {"mlp",    "cnn",   "gpt",           "accumulate",
-                                            "bn1d",   "lstm",  "blocks",        "blocks_norm",
-                                            "slopes", "masks", AS_LOOPS "lstm", AS_LOOPS "scans"};
+static const char *const network_names[] = {
+    "mlp",         "cnn",    "gpt",   "accumulate", "bn1d",          "lstm",          "blocks",
+    "blocks_norm", "slopes", "masks", "pools",      AS_LOOPS "lstm", AS_LOOPS "scans"};
 enum { NETWORKS = sizeof network_names / sizeof *network_names };
 
 static inline Module *network_module(Arena *arena, const char *name, int level) {

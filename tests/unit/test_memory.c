@@ -111,6 +111,75 @@ static void test_few_bytes_are_not_made_again(void **state) {
   arena_destroy(arena);
 }
 
+/* ---- places of maxima ---- */
+
+static int count_nodes(const Graph *graph, Op op) {
+  int count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) count += graph->nodes.items[i]->op == op;
+  return count;
+}
+
+/* Of four poolings one reads what a weight's gradient needs too. Two adjoints of one pooling read its places. */
+static void test_places_stand_for_what_was_pooled(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Graph *graph = network_module(arena, "pools", 1)->entries[ENTRY_TRAIN];
+  assert_int_equal(count_nodes(graph, OP_MAX_PLACE), 3);
+  assert_int_equal(count_nodes(graph, OP_MAX_UNPOOL), 4);
+  assert_int_equal(count_nodes(graph, OP_MAX_POOL_GRAD), 1);
+  arena_destroy(arena);
+}
+
+/* x with ties, NaN and infinities; windows that overlap, and those that lie side by side. */
+static Module *pooled_module(Arena *arena, DType dtype, int64_t stride) {
+  Module *module = module_create(arena, "m", NULL);
+  Graph *graph = module->entries[ENTRY_TRAIN] = graph_create(arena, "train");
+  Maker maker = {graph, (Span){0}, "x"};
+  Type type = type_make(dtype, SHAPE(2, 3, 8, 16));
+  add_variable(module, VARIABLE_PARAM, "p", type);
+  Node *p = leaf(&maker, OP_PARAM, type, "p");
+  Node *above = make_unary(&maker, OP_FLOOR, make_binary_value(&maker, OP_MUL, p, 3));
+  Node *below = make_unary(&maker, OP_FLOOR, make_binary_value(&maker, OP_MUL, p, 2));
+  Node *x = make_binary(&maker, OP_DIV, above, below);
+  int64_t kernel = stride == 1 ? 3 : stride, low = stride == 1;
+  int64_t sizes[] = {kernel, kernel}, strides[] = {stride, stride}, ones[] = {1, 1};
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_KERNEL, 2, sizes), attr_make_ints(ATTR_STRIDE, 2, strides),
+      attr_make_ints(ATTR_LOW, 2, (int64_t[]){low, low}),
+      attr_make_ints(ATTR_HIGH, 2, (int64_t[]){low, low}), attr_make_ints(ATTR_DILATION, 2, ones)};
+  Node *y = make_node(&maker, OP_MAX_POOL, 1, &x, 5, attributes);
+  Node *dy = make_cast(&maker, make_iota(&maker, y->type, 3), dtype);
+  Node *dx = make_node(&maker, OP_MAX_POOL_GRAD, 2, (Node *[]){x, dy}, 5, attributes);
+  Node *some = make_cast(&maker, make_binary_value(&maker, OP_GE, y, 1), dtype);
+  Node *loss = make_reduce(&maker, OP_REDUCE_MAX, some, 4, (int64_t[]){0, 1, 2, 3});
+  output(graph, OUTPUT_ACCUMULATOR, "loss", loss);
+  output(graph, OUTPUT_STORE, name_intern("p"), dx);
+  return module;
+}
+
+static void check_places(Arena *arena, DType dtype, int64_t stride) {
+  Module *module = pooled_module(arena, dtype, stride);
+  const Graph *before = module->entries[ENTRY_TRAIN];
+  pass_remember(module, diagnostics_create(arena));
+  const Graph *after = module->entries[ENTRY_TRAIN];
+  assert_int_equal(count_nodes(after, OP_MAX_UNPOOL), 1);
+  assert_null(module_verify(arena, module));
+  const Tensor *x = evaluation_output(evaluate(arena, before), 1);
+  const Tensor *y = evaluation_output(evaluate(arena, after), 1);
+  for (int64_t i = 0; i < shape_elements(x->type.shape); i++) assert_true(x->data[i] == y->data[i]);
+  check_program(arena, module, ENTRY_TRAIN, 0, "places");
+}
+
+static void test_places_are_those_of_the_first_maxima(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  for (int64_t stride = 1; stride <= 2; stride++) {
+    check_places(arena, DTYPE_F32, stride);
+    check_places(arena, DTYPE_F64, stride);
+  }
+  arena_destroy(arena);
+}
+
 /* ---- micro-batches ---- */
 
 static void check_pieces(Arena *arena, Module *module, const char *name, int pieces) {
@@ -214,6 +283,8 @@ int main(void) {
       cmocka_unit_test(test_recomputation_keeps_results),
       cmocka_unit_test(test_rematerialization_keeps_results),
       cmocka_unit_test(test_activations_are_made_again),
+      cmocka_unit_test(test_places_stand_for_what_was_pooled),
+      cmocka_unit_test(test_places_are_those_of_the_first_maxima),
       cmocka_unit_test(test_few_bytes_are_not_made_again),
       cmocka_unit_test(test_micro_batches_keep_results),
       cmocka_unit_test(test_large_sums_over_examples_stay_whole),
