@@ -130,6 +130,21 @@ static void test_places_stand_for_what_was_pooled(void **state) {
   arena_destroy(arena);
 }
 
+/* What a convolution reads stays as a whole: the masks of its parts are compared in it. */
+static void test_masks_of_parts_are_of_the_whole(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Graph *graph = network_module(arena, "pools", 1)->entries[ENTRY_TRAIN];
+  int count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    count += node->op == OP_LE && node->operands[0]->op == OP_SLICE &&
+             node->operands[0]->operands[0]->op == OP_CONCAT;
+  }
+  assert_int_equal(count, 2);
+  arena_destroy(arena);
+}
+
 /* x with ties, NaN and infinities; windows that overlap, and those that lie side by side. */
 static Module *pooled_module(Arena *arena, DType dtype, int64_t stride) {
   Module *module = module_create(arena, "m", NULL);
@@ -285,6 +300,7 @@ int main(void) {
       cmocka_unit_test(test_activations_are_made_again),
       cmocka_unit_test(test_places_stand_for_what_was_pooled),
       cmocka_unit_test(test_places_are_those_of_the_first_maxima),
+      cmocka_unit_test(test_masks_of_parts_are_of_the_whole),
       cmocka_unit_test(test_few_bytes_are_not_made_again),
       cmocka_unit_test(test_micro_batches_keep_results),
       cmocka_unit_test(test_large_sums_over_examples_stay_whole),
