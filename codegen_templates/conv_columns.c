@@ -51,7 +51,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t x0 = line / Y1 * S0 - P0 + t0 * D0, x1 = line % Y1 * S1 - P1 + t1 * D1;
           if (!@INSIDE@) continue;
           @TYPE@ *const to = plane + (x0 * X1 + x1) * X2 - P2 + t2 * D2;
-          for (int64_t i = @FROM@; i < @TO@; i++) to[i * S2] += from[line * Y2 + i];
+          @ADD@
         }
       }
     }

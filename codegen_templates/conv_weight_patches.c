@@ -52,14 +52,14 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         }
       }
       if (slot < STACK - 1 && image < IMAGES - 1) continue;
-      for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
-        for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
-          const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
-          const @TYPE@ *x[NNC_DOT_TAPS] = {0};
-          for (int64_t i = 0; i < tap_count; i++) x[i] = patches + (t + i) * LENGTH;
+      for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
+        const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
+        const @TYPE@ *x[NNC_DOT_TAPS] = {0};
+        for (int64_t i = 0; i < tap_count; i++) x[i] = patches + (t + i) * LENGTH;
+        for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
           nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, (slot + 1) * PADDED,
                         given + r * LENGTH, LENGTH, x, @SUMS_TO@);
-        }
+      }
     }
     @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@EPILOGUE_ARGUMENTS@);
   }

@@ -218,6 +218,33 @@ NNC_DEFINE_CONV_DOT(f64, double)
 NNC_DEFINE_CONV_DOT(i32, int32_t)
 NNC_DEFINE_CONV_DOT(i64, int64_t)
 
+/* to[i] += from[i]: of rows so short that the C compiler would write them out one element at a time. */
+#define NNC_DEFINE_ADD_ROW(name, type)                                                             \
+  NNC_INLINE void nnc_add_row_##name(type *restrict to, const type *restrict from,                 \
+                                     int64_t count) {                                              \
+    typedef type four __attribute__((vector_size(4 * sizeof(type))));                              \
+    int64_t i = 0;                                                                                 \
+    NNC_SHORT for (; i + 8 <= count; i += 8) {                                                     \
+      nnc_eight_##name sum, part;                                                                  \
+      memcpy(&sum, to + i, sizeof sum), memcpy(&part, from + i, sizeof part);                      \
+      sum += part;                                                                                 \
+      memcpy(to + i, &sum, sizeof sum);                                                            \
+    }                                                                                              \
+    if (i + 4 <= count) {                                                                          \
+      four sum, part;                                                                              \
+      memcpy(&sum, to + i, sizeof sum), memcpy(&part, from + i, sizeof part);                      \
+      sum += part;                                                                                 \
+      memcpy(to + i, &sum, sizeof sum);                                                            \
+      i += 4;                                                                                      \
+    }                                                                                              \
+    NNC_SHORT for (; i < count; i++) to[i] += from[i];                                             \
+  }
+
+NNC_DEFINE_ADD_ROW(f32, float)
+NNC_DEFINE_ADD_ROW(f64, double)
+NNC_DEFINE_ADD_ROW(i32, int32_t)
+NNC_DEFINE_ADD_ROW(i64, int64_t)
+
 /* A row of a plane, copied and cleared by a few moves, the last of which overlap: a call would take longer.
  * The compiler is kept from seeing loops that copy or clear, which it makes calls. */
 NNC_INLINE void nnc_copy_short(char *restrict to, const char *restrict from, int64_t bytes) {

@@ -421,10 +421,27 @@ static void add_extents(const ConvWriter *writer, TemplateHoles *holes) {
   template_add_integer(holes, "ROW_PHASES", grid->output_phases[2]);
 }
 
+/* conv_columns.c: adds what a tap has of a line to the line that it has read. */
+static const char *add_text(const ConvWriter *writer) {
+  bool is_inner = window_stays_inside(&writer->kernel->conv, writer->kernel->conv.spatial - 1);
+  const char *name = c_type_name(writer->sum);
+  if (writer->grid.stride[2] == 1 && is_inner)
+    return arena_printf(writer->arena, "nnc_add_row_%s(to, from + line * Y2, Y2);", name);
+  if (writer->grid.stride[2] == 1)
+    return arena_printf(
+        writer->arena,
+        "const int64_t i = nnc_greatest(P2 - t2 * D2, 0), end = nnc_least(X2 + P2 - t2 * D2, Y2);\n"
+        "nnc_add_row_%s(to + i, from + line * Y2 + i, end - i);",
+        name);
+  return arena_printf(
+      writer->arena, "for (int64_t i = %s; i < %s; i++) to[i * S2] += from[line * Y2 + i];",
+      is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)",
+      is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
+}
+
 /* Where rasters begin, and which elements taps meet. */
 static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
-  bool is_inner = window_stays_inside(&writer->kernel->conv, writer->kernel->conv.spatial - 1);
   const char *taps, *phases;
   tap_tables(writer, &taps, &phases);
   template_add(holes, "TAP_TABLE", taps);
@@ -433,8 +450,7 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
   template_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
   template_add(holes, "INSIDE", window_inside_text(holes->arena, &writer->kernel->conv));
-  template_add(holes, "FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)");
-  template_add(holes, "TO", is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
+  template_add(holes, "ADD", add_text(writer));
   for (int i = 0; i < 3; i++) {
     bool is_cut = i == grid->block_axis;
     template_add(holes, arena_printf(holes->arena, "FIRST_%d", i), is_cut ? "first" : "0");
