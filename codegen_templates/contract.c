@@ -12,8 +12,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
          TILE_ROW = @TILE_ROW@,
          A_GROUP = @A_GROUP@, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
          ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */
-         VECTORS_1 = (NB % NR + LANES - 1) / LANES,
-         VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);
+         VECTORS_1 = @REST@(NB, NR, LANES),
+         VECTORS_2 = @REST@(N - (N_BLOCKS - (int64_t)1) * NB, NR, LANES));
   @TILES@MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS@OF@, VECTORS_1, VECTORS_2);
   @PACKED_A@
   @PACKED_B@
@@ -35,8 +35,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       const bool is_first = k == 0@IS_LAST@;
       @PACK_A@
       @PACK_B@
-      for (int64_t n = n_first; n < n_end; n += NR) {
-        const int64_t cols = nnc_least(NR, n_end - n), vectors = (cols + LANES - 1) / LANES;
+      for (int64_t n = n_first, cols; n < n_end; n += cols) {
+        cols = @COLUMNS@;
+        const int64_t vectors = (cols + LANES - 1) / LANES;
         const int width = vectors == VECTORS_1 ? 1 : vectors == VECTORS_2 ? 2 : 0;
         @PANEL@
         for (int64_t m = m_first; m < m_end; m += MR) {

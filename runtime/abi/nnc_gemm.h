@@ -224,6 +224,21 @@ NNC_FIND_TILES(NNC_COMMON, f64)
 NNC_FIND_TILES(NNC_OWN, i32)
 NNC_FIND_TILES(NNC_OWN, i64)
 
+/* Columns go in panels of `wide` of them, those of a tile. The vectors of a block's last panel, where it has
+ * less. */
+#define NNC_PANEL_REST(columns, wide, lanes) (((columns) % (wide) + (lanes)-1) / (lanes))
+
+/* A tile of one vector uses each element of a once, and loads more than it multiplies. So where panels are read
+ * in place, the last four vectors of a block are two panels of two instead of three vectors and one. */
+NNC_INLINE int64_t nnc_panel_columns(int64_t left, int64_t wide, int64_t lanes) {
+  return wide == 3 * lanes && left > wide && left <= wide + lanes ? 2 * lanes
+                                                                  : nnc_least(wide, left);
+}
+#define NNC_PANEL_EVEN_REST(columns, wide, lanes)                                                  \
+  ((wide) == 3 * (lanes) && (columns) > (wide) && NNC_PANEL_REST(columns, wide, lanes) == 1        \
+       ? 2                                                                                         \
+       : NNC_PANEL_REST(columns, wide, lanes))
+
 NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;
 }

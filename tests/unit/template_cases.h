@@ -98,7 +98,11 @@ static void make_contractions(CaseList *list) {
       {1, 256, 60, 70},
       {1, 9, 530, 130},
       {1, 15, 67, 1100},
-      {1, 1030, 7, 66}};
+      {1, 1030, 7, 66},
+      /* read in place, with a last panel that would be a single vector (nnc_panel_columns) */
+      {1, 13, 64, 30},
+      {1, 20, 100, 40},
+      {1, 40, 28, 21}};
   int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
   for (int transposition = 0; transposition < 8; transposition++)
     for (int i = 0; i < count; i++, number_of++) {

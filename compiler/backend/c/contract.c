@@ -141,7 +141,7 @@ static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *
   }
   return arena_printf(arena,
                       "const int64_t m_next = m + MR < m_end ? m + MR : m_first;\n"
-                      "const int64_t n_next = m + MR < m_end ? n : n + NR;\n"
+                      "const int64_t n_next = m + MR < m_end ? n : n + cols;\n"
                       "const nnc_ahead ahead = {\n"
                       "    .rows = MR, .count = %d, .step = {%s},\n"
                       "    .base = {%s}};\n",
@@ -394,6 +394,14 @@ static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
   template_add(holes, "A_TYPE", c_storage_type(operands[writer->a_slot].dtype));
 }
 
+/* How a block's columns become panels: packed ones have the width of a tile. */
+static void add_panels(TemplateHoles *holes, const ContractGrid *grid) {
+  bool is_packed = grid->pack_b || grid->is_kept;
+  template_add(holes, "REST", is_packed ? "NNC_PANEL_REST" : "NNC_PANEL_EVEN_REST");
+  template_add(holes, "COLUMNS",
+               is_packed ? "nnc_least(NR, n_end - n)" : "nnc_panel_columns(n_end - n, NR, LANES)");
+}
+
 static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "M", grid->m);
   template_add_integer(holes, "N", grid->n);
@@ -458,6 +466,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
   add_types(&holes, &writer);
   add_extents(&holes, grid);
+  add_panels(&holes, grid);
   add_declarations(&holes, &writer);
   template_add(&holes, "TILE_ROW", tile_row(&writer));
   template_add(&holes, "WINDOWS", window_tables(&writer));

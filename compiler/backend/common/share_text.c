@@ -193,7 +193,8 @@ static void fix_loop(ShareText *text, int at) {
 static bool takes_any_number(const Token *token) {
   static const char *const names[] = {"NNC_TASKS",    "NNC_EXTENTS", "NNC_FIXED_TILES", "nnc_least",
                                       "nnc_greatest", "nnc_within",  "nnc_clamp"};
-  static const char *const starts[] = {"nnc_random_", "nnc_philox_", "nnc_pack_"};
+  static const char *const starts[] = {"nnc_random_", "nnc_philox_", "nnc_pack_",
+                                       "nnc_panel_",  "NNC_PANEL_"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (share_text_is(token, names[i])) return true;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
