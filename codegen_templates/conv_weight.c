@@ -47,27 +47,30 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                 @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
             @TYPE@ *to = source + c * PLANE;
             for (int64_t f = 0; f < SOURCE_PHASES; f++)
-              for (int64_t line = 0; line < (int64_t)L0 * L1; line++) {
-                const int64_t x0 = S0 * (line / L1 + @FIRST_0@) + begin[f][0];
-                const int64_t x1 = S1 * (line % L1 + @FIRST_1@) + begin[f][1];
-                const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
-                nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
-                                   begin[f][2] + S2 * @FIRST_2@, X2);
-                to += L2;
-              }
+              for (int64_t l0 = 0; l0 < L0; l0++)
+                for (int64_t l1 = 0; l1 < L1; l1++, to += L2) {
+                  const int64_t x0 = S0 * (l0 + @FIRST_0@) + begin[f][0], x1 = S1 * (l1 + @FIRST_1@) + begin[f][1];
+                  const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
+                  nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
+                                     begin[f][2] + S2 * @FIRST_2@, X2);
+                }
           }
           const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
           const int64_t length = nnc_round_up(raster, LANES);
           for (int64_t r = 0; r < rows && !DY_IN_PLACE; r++) {
             const @DY_TYPE@ *const from =
                 @DY@ + ((image * GROUPS + group) * ROWS + row + r) * ((int64_t)Y0 * Y1 * Y2);
-            for (int64_t line = 0; line * L2 < length; line++) {
-              const int64_t y0 = line / L1 + @FIRST_0@, y1 = line % L1 + @FIRST_1@;
-              const bool inside = line / L1 < @COUNT_0@ && line % L1 < @COUNT_1@;
-              nnc_spread_@T@_@DY_T@(rasters + r * DY_ROW + line * L2, nnc_least(L2, length - line * L2),
-                               inside ? from + (y0 * Y1 + y1) * Y2 : NULL, 1, @FIRST_2@,
-                               @FIRST_2@ + @COUNT_2@);
-            }
+            @TYPE@ *const to = rasters + r * DY_ROW;
+            for (int64_t l0 = 0, at = 0; at < length; l0++)
+              for (int64_t l1 = 0; l1 < L1 && at < length; l1++, at += L2) {
+                const bool inside = l0 < @COUNT_0@ && l1 < @COUNT_1@;
+                const @DY_TYPE@ *const line = inside ? from + ((l0 + @FIRST_0@) * Y1 + l1 + @FIRST_1@) * Y2 : NULL;
+                /* Whole lines have a length that the C compiler knows. */
+                if (at + L2 <= length)
+                  nnc_spread_@T@_@DY_T@(to + at, L2, line, 1, @FIRST_2@, @FIRST_2@ + @COUNT_2@);
+                else
+                  nnc_spread_@T@_@DY_T@(to + at, length - at, line, 1, @FIRST_2@, @FIRST_2@ + @COUNT_2@);
+              }
           }
           const @TYPE@ *const given =
               DY_IN_PLACE ? (const @TYPE@ *)(@DY@ + ((image * GROUPS + group) * ROWS + row) * DY_ROW) : rasters;

@@ -57,7 +57,7 @@ static const char *const words[] = {
     "both",        "is_new",    "shown",       "head",        "c",
     "j",           "values",    "kept",        "cut",         "is_short",
     "of",          "stack",     "block",       "of_part",     "wide_seen",
-    "wide_given",  NULL};
+    "wide_given",  "l0",        "l1",          "at",          NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
