@@ -346,8 +346,13 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
   NNC_INLINE void nnc_pack_row_##name(type *restrict dst, const type *restrict src,                \
                                       const type *next, int64_t count) {                           \
     int64_t c = 0;                                                                                 \
+    type *to = dst;                                                                                \
     (void)next;                                                                                    \
-    NNC_ROLLED for (; c + 8 <= count; c += 8) memcpy(dst + c, src + c, 8 * sizeof *dst);           \
+    for (; c + 16 <= count; c += 16, to += 16) {                                                   \
+      memcpy(to, src + c, 16 * sizeof *dst);                                                       \
+      NNC_OPAQUE(to); /* or the loop becomes a call, which takes longer */                         \
+    }                                                                                              \
+    if (c + 8 <= count) memcpy(to, src + c, 8 * sizeof *dst), c += 8;                              \
     NNC_SHORT for (; c < count; c++) dst[c] = src[c];                                              \
   }                                                                                                \
   NNC_INLINE type nnc_pack_element_##name(const type *src, int64_t src_k) {                        \
