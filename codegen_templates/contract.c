@@ -8,7 +8,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
          M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
-         MR = NNC_TILE_ROWS@OF@, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@P@, NR = NNC_TILE_VECTORS@OF@ * LANES,
+         MR = @HEIGHT@, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@P@, NR = NNC_TILE_VECTORS@OF@ * LANES,
          TILE_ROW = @TILE_ROW@,
          A_GROUP = @A_GROUP@, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
          ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */

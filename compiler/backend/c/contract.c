@@ -358,6 +358,7 @@ static void add_unit(TemplateHoles *holes, const ContractWriter *writer) {
   const char *unit = writer->unit;
   template_add(holes, "P", unit);
   template_add(holes, "OF", arena_printf(arena, "_%s", unit));
+  template_add(holes, "HEIGHT", arena_printf(arena, "NNC_TILE_ROWS_%s", unit));
   template_add(holes, "TILES", arena_printf(arena, "NNC_TILES_%s(tiles, ", unit));
   template_add(holes, "MULTIPLY",
                arena_printf(arena,
@@ -375,6 +376,7 @@ static void add_unit(TemplateHoles *holes, const ContractWriter *writer) {
 static void add_vectors(TemplateHoles *holes, const ContractWriter *writer) {
   template_add(holes, "P", writer->packed);
   template_add(holes, "OF", "");
+  template_add(holes, "HEIGHT", tile_height_text(writer->arena, writer->grid.height));
   template_add(holes, "TILES",
                arena_printf(writer->arena, "NNC_FIXED_TILES(tiles, %s, ", writer->packed));
   template_add(holes, "MULTIPLY", "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");

@@ -43,6 +43,7 @@ typedef struct ContractGrid {
   int64_t kept_bytes;     /* of these */
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;
+  int64_t height;                       /* rows of a tile at most, at any width of vectors */
   int64_t k_block;                      /* k is cut when panels of b would leave the cache */
   bool stores_tiles;                    /* tiles are the result's own memory: no epilogue */
   int64_t result_row;                   /* then elements of the result from row to row of a tile */
@@ -100,8 +101,15 @@ static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }
 
 enum {
   TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
-  TILE_MAX_COLUMNS = 64
+  TILE_MAX_COLUMNS = 64,
+  TILE_ROWS = 8 /* of the highest tile of vectors (NNC_TILE_ROWS) */
 };
+
+/* The height of the tiles of `rows` rows. A last tile of one or two would take half as long as a whole one,
+ * since few sums wait for each other: all are lower, if there need not be more of them. */
+int64_t even_tile_height(int64_t rows);
+/* Rows of a tile as C. */
+const char *tile_height_text(Arena *arena, int64_t height);
 
 /* How many taps of an axis until their places are the same again modulo the stride: tap t has the
  * source phase t modulo that. */

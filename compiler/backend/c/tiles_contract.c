@@ -59,7 +59,6 @@ enum {
   CONFLICTING_ROWS = 64,    /* of them to drive each other out */
   FEW_ROWS = 64,            /* of a: fewer are so few tiles that no copy of b pays */
   FAR_BYTES = 2 << 20,      /* twice the second-level cache: most of more lies beyond it */
-  TILE_ROWS = 8,
   TILE_COLUMNS = 48,
   MATRIX_SIDE = 32, /* rows, columns and depth of the tiles of a matrix unit (nnc_matrix.h) */
   MATRIX_SPEED = 10 /* its multiply-adds in the time of one of vectors, with the operands near */
@@ -153,7 +152,19 @@ static void cut(ContractGrid *grid, int64_t size) {
 }
 
 static int64_t tile_rows(const ContractGrid *grid) {
-  return grid->on_unit ? MATRIX_SIDE : TILE_ROWS;
+  return grid->on_unit ? MATRIX_SIDE : grid->height;
+}
+
+int64_t even_tile_height(int64_t rows) {
+  enum { LONE_ROWS = 2 };
+  bool is_even = rows <= TILE_ROWS || rows % TILE_ROWS == 0 || rows % TILE_ROWS > LONE_ROWS;
+  return is_even ? TILE_ROWS : divide_up(rows, divide_up(rows, TILE_ROWS));
+}
+
+const char *tile_height_text(Arena *arena, int64_t height) {
+  long long rows = (long long)height;
+  if (height == TILE_ROWS) return "NNC_TILE_ROWS";
+  return arena_printf(arena, "NNC_TILE_ROWS < %lld ? NNC_TILE_ROWS : %lld", rows, rows);
 }
 
 /* Columns that are computed together if there is one. */
@@ -257,7 +268,9 @@ static int64_t next_width(int64_t n, int64_t step, int64_t columns, bool is_kept
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
   double least_clocks = INFINITY;
-  int64_t row_step = grid->on_unit ? MATRIX_SIDE : ROW_STEP;
+  int64_t row_step = grid->on_unit               ? MATRIX_SIDE
+                     : grid->height == TILE_ROWS ? ROW_STEP
+                                                 : grid->height;
   int64_t column_step = grid->on_unit ? MATRIX_SIDE : costs->is_kept ? TILE_COLUMNS : COLUMN_STEP;
   int64_t narrowest = grid->on_unit ? MATRIX_SIDE : TILE_COLUMNS;
   int64_t rows = align_up(greatest(grid->m, 1), row_step);
@@ -436,6 +449,7 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   grid.m = axis_group_extent(a.outer);
   grid.n = axis_group_extent(b.outer);
   grid.k = axis_group_extent(&slots->k);
+  grid.height = even_tile_height(grid.m);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
   if (window) add_window_costs(window, &costs);
