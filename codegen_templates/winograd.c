@@ -20,7 +20,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               IMAGES = @IMAGES@, N = @N@, PARTS = @PARTS@ /* of the channels of the result */, TASKS = @TASKS@,
               OF_IMAGE = ROWS * TILE_COLUMNS /* tiles */, COUNT = IMAGES * OF_IMAGE,
               LAST = (TILE_ROWS - (BLOCKS - 1) * ROWS) * TILE_COLUMNS * (N - (N - 1) / IMAGES * IMAGES),
-              MR = NNC_TILE_ROWS, LANES = NNC_LANES_f32, PART = K / PARTS, VECTORS = PART / LANES,
+              MR = @HEIGHT@, LANES = NNC_LANES_f32, PART = K / PARTS, VECTORS = PART / LANES,
               PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS,
               OWN = (VECTORS + PANELS - 1) / PANELS /* vectors of a panel */, WIDTH = OWN * LANES,
               ROW = C + 16 /* of a tile, no power of 2 */, ROWS_1 = COUNT % MR, ROWS_2 = LAST % MR,
@@ -55,9 +55,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       for (int64_t p = 0; p < PRODUCTS; p++)
         for (int64_t m = 0; m < count; m += MR) {
           const int64_t left = nnc_least(MR, count - m);
+          @AHEAD@
           products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
               C, source + (p * COUNT + m) * ROW, ROW, 1, weights + p * ((int64_t)C * WIDTH), WIDTH,
-              sums + (p * COUNT + m) * WIDTH, WIDTH, true, NULL);
+              sums + (p * COUNT + m) * WIDTH, WIDTH, true, @AHEAD_POINTER@);
         }
       for (int64_t r = 0; r < images * rows; r++) {
         for (int64_t k = 0; k < TILE_COLUMNS; k++)

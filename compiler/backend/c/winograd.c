@@ -12,7 +12,8 @@ enum {
   LEAST_CHANNELS = 32,  /* fewer: transforming takes as long as multiplying */
   MOST_TILES = 64,      /* of a task at a time: what it works on stays in the second-level cache */
   TILE_BYTES = 6 << 10, /* of one, for fewer of them where there are many channels */
-  PRODUCTS = 16,        /* of a tile of 2 x 2 */
+  BLOCK_BYTES = MOST_TILES * TILE_BYTES,
+  PRODUCTS = 16, /* of a tile of 2 x 2 */
   TAPS = 9
 };
 
@@ -90,8 +91,8 @@ typedef struct WinogradGrid {
 } WinogradGrid;
 
 /* Rows of tiles at a time, or whole images, for so many bytes a tile. */
-static void cut_rows(WinogradGrid *grid, int64_t images, int64_t tile_bytes) {
-  int64_t most = greatest(MOST_TILES * TILE_BYTES / greatest(tile_bytes, TILE_BYTES), 8);
+static void cut_rows(WinogradGrid *grid, int64_t images, int64_t tile_bytes, int64_t most_bytes) {
+  int64_t most = greatest(most_bytes / greatest(tile_bytes, TILE_BYTES), 8);
   grid->rows = greatest(1, least(grid->tile_rows, most / grid->tile_columns));
   grid->blocks = divide_up(grid->tile_rows, grid->rows);
   grid->rows = divide_up(grid->tile_rows, grid->blocks);
@@ -110,7 +111,8 @@ static void cut_weights(WinogradGrid *grid, const ConvSlots *conv) {
     grid->c_block = align_up(divide_up(grid->c_block, 2), VECTOR);
     grid->c_blocks = divide_up(conv->c, grid->c_block);
   }
-  cut_rows(grid, conv->n, (int64_t)sizeof(float) * PRODUCTS * (grid->c_block + grid->k_block));
+  cut_rows(grid, conv->n, (int64_t)sizeof(float) * PRODUCTS * (grid->c_block + grid->k_block),
+           BLOCK_BYTES);
   int64_t count = grid->images * grid->rows * grid->tile_columns;
   int64_t own = grid->k_block * grid->c_block;
   int64_t floats = PRODUCTS * (count * (grid->c_block + grid->k_block + 2 * VECTOR) + own);
@@ -141,6 +143,14 @@ static void cut_channels(WinogradGrid *grid, int64_t blocks, bool keeps_weights)
     grid->parts *= 2;
 }
 
+/* Of the transformed places at a time. Each block reads all weights: where they are kept and larger than the
+ * second-level cache, places may fill that, so that an image is one block and reads them once. */
+static int64_t block_bytes(const WinogradGrid *grid, bool keeps_weights) {
+  enum { LARGE_WEIGHTS = 2 << 20, CACHE_BYTES = 1 << 20 };
+  int64_t weights = (int64_t)sizeof(float) * grid->products * grid->sum * grid->result;
+  return keeps_weights && weights >= LARGE_WEIGHTS ? CACHE_BYTES : BLOCK_BYTES;
+}
+
 static WinogradGrid winograd_grid(const Kernel *kernel) {
   const ConvSlots *conv = &kernel->conv;
   WinogradGrid grid = {.is_input = kernel->kind == KERNEL_CONV_INPUT,
@@ -159,7 +169,8 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   }
   enum { TASKS = 8, WIDTH = 3 * VECTOR /* of a panel at most */ };
   int64_t element = (int64_t)sizeof(float);
-  cut_rows(&grid, greatest(conv->n / TASKS, 1), element * grid.products * grid.sum);
+  cut_rows(&grid, greatest(conv->n / TASKS, 1), element * grid.products * grid.sum,
+           block_bytes(&grid, kernel->keeps_weights));
   int64_t blocks = divide_up(conv->n, grid.images) * grid.blocks;
   cut_channels(&grid, blocks, kernel->keeps_weights);
   grid.tasks = blocks * grid.parts;
@@ -253,6 +264,18 @@ static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const ch
   template_add(holes, "FILL", is_kept ? fill_text(arena, size, weights, column, lie) : "");
 }
 
+/* A share of the next product's weights for each tile of this one. */
+static const char ahead_of_weights[] =
+    "enum {\n"
+    "  TILES = (COUNT + MR - 1) / MR,\n"
+    "  SHARE = ((int)sizeof(float) * C * WIDTH / NNC_AHEAD_BYTES + TILES - 1) / TILES\n"
+    "};\n"
+    "const nnc_ahead ahead = {\n"
+    "    .rows = SHARE, .count = 1, .step = {NNC_AHEAD_BYTES},\n"
+    "    .base = {(uintptr_t)weights + (uintptr_t)((p + 1) * ((int64_t)C * WIDTH)) * sizeof(float) "
+    "+\n"
+    "             (uintptr_t)(m / MR * (SHARE * NNC_AHEAD_BYTES))}};\n";
+
 void winograd_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   const ConvSlots *conv = &kernel->conv;
@@ -285,6 +308,11 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "SIZE", grid.size);
   template_add_integer(&holes, "PARTS", grid.parts);
+  template_add(
+      &holes, "HEIGHT",
+      tile_height_text(code->arena, even_tile_height(grid.images * grid.rows * grid.tile_columns)));
+  template_add(&holes, "AHEAD", kernel->keeps_weights ? ahead_of_weights : "");
+  template_add(&holes, "AHEAD_POINTER", kernel->keeps_weights ? "&ahead" : "NULL");
   function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
   template_render(code->out, "codegen_templates/winograd.c", &holes);
 }
