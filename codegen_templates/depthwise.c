@@ -49,20 +49,17 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   static const int32_t row_at[ROWS][2] = {@ROW_PLACES@}, tap_of[ROWS * MOST] = {@TAP_NUMBERS@};
   static const int32_t first_row[PHASES + 1] = {@FIRST_ROWS@}, first_at[PHASES] = {@FIRST_PLACES@};
   static const @TYPE@ zeros[CB] NNC_ALIGNED = {0};
-  @TYPE@ *const weights = (@TYPE@ *)worker->scratch; /* [ROWS][MOST][CB] */
-  @TYPE@ *const tile = weights + ROWS * MOST * CB;    /* [AT_ONCE][CB] */
-  int64_t held = -1; /* the channel with which the weights begin */
+  /* weights: [@WEIGHT_BLOCKS@ROWS][MOST][CB], tile: [AT_ONCE][CB] */
+  @WEIGHTS@
   @KEYS@
+  @FILL@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t image = task / ((int64_t)PARTS * LINE_BLOCKS * BLOCKS);
     const int64_t channel = task / ((int64_t)PARTS * LINE_BLOCKS) % BLOCKS * CB;
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
     const int64_t first = task / PARTS % LINE_BLOCKS * LINES, lines = nnc_least(LINES, P1 - first);
     const int64_t begin = task % PARTS * WIDTH, end = nnc_least(begin + WIDTH, P2);
-    for (int64_t t = 0; t < (held == channel ? 0 : ROWS * MOST); t++)
-      for (int64_t c = 0; c < (tap_of[t] < 0 ? 0 : channels); c++)
-        weights[t * CB + c] = @LOAD_W@(@W@[(channel + c) * TAPS + tap_of[t]]);
-    held = channel;
+    @TASK_WEIGHTS@
     @BEGIN_TASK@
     for (int64_t phase = 0; phase < PHASES; phase++)
       for (int64_t line = 0; line < P0 * lines; line++) {

@@ -535,7 +535,8 @@ static int64_t conv_worker_bytes(const Kernel *kernel) {
 int64_t weights_kept_bytes(const Kernel *kernel) {
   if (kernel->is_x3 || kernel_multiplies_bf16(kernel)) return 0;
   if (kernel->kind == KERNEL_CONTRACT) return contract_kept_bytes(kernel, NULL);
-  if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel)) return 0;
+  if (kernel->kind != KERNEL_CONV) return 0;
+  if (kernel_is_depthwise(kernel)) return depthwise_kept_bytes(kernel);
   if (kernel_is_winograd(kernel)) return winograd_kept_bytes(kernel);
   if (!conv_is_product(kernel)) return 0;
   Arena *arena = arena_create();

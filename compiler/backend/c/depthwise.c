@@ -208,6 +208,16 @@ int64_t depthwise_worker_bytes(const Kernel *kernel) {
   return bytes;
 }
 
+int64_t depthwise_kept_bytes(const Kernel *kernel) {
+  if (kernel->operands[1].dtype != kernel_sum_type(kernel)) return 0;
+  Arena *arena = arena_create();
+  DepthwiseGrid grid = depthwise_grid(arena, kernel);
+  int64_t taps = grid.rows.count * grid.most_taps;
+  int64_t bytes = align_64(grid.blocks * taps * grid.block * dtype_size(grid.sum));
+  arena_destroy(arena);
+  return bytes;
+}
+
 /* ---- epilogues ----------------------------------------------------------------------------- */
 
 /* Declares the axis of the result's places along `axis` of three, at position `position`; whether it must
@@ -470,10 +480,57 @@ static void add_weight(const DepthwiseGrid *grid, TemplateHoles *holes, KernelFu
   function_add_epilogue(holes, function, weight_epilogue(grid, holes->arena, function));
 }
 
+/* The weights by taps, in each of which channels follow each other: kept, or made for the blocks of channels that a
+ * worker's tasks have, one at a time. */
+static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
+                        const KernelFunction *function) {
+  Arena *arena = holes->arena;
+  const Kernel *kernel = function->kernel;
+  const char *type = c_value_type(grid->sum);
+  bool is_kept = kernel->keeps_weights;
+  const char *turn = arena_printf(
+      arena,
+      "for (int64_t t = 0; t < %s; t++)\n"
+      "  for (int64_t c = 0; c < (tap_of[t] < 0 ? 0 : channels); c++)\n"
+      "    %s[t * CB + c] = %s(%s[(channel + c) * TAPS + tap_of[t]]);\n",
+      is_kept ? "ROWS * MOST" : "(held == channel ? 0 : ROWS * MOST)", is_kept ? "own" : "weights",
+      c_loader(arena, kernel->operands[1].dtype), function->operands[1]);
+  template_add(holes, "WEIGHT_BLOCKS", is_kept ? "BLOCKS][" : "");
+  if (!is_kept) {
+    template_add(
+        holes, "WEIGHTS",
+        arena_printf(
+            arena,
+            "%s *const weights = (%s *)worker->scratch, *const tile = weights + ROWS * MOST "
+            "* CB;\n"
+            "int64_t held = -1; /* the channel with which the weights begin */\n",
+            type, type));
+    template_add(holes, "FILL", "");
+    template_add(holes, "TASK_WEIGHTS", arena_printf(arena, "%sheld = channel;\n", turn));
+    return;
+  }
+  template_add(holes, "WEIGHTS",
+               arena_printf(arena, "%s *const tile = (%s *)worker->scratch;\n", type, type));
+  template_add(holes, "FILL",
+               arena_printf(arena,
+                            "if (worker->fills) {\n"
+                            "  NNC_TASKS(worker, BLOCKS, block) {\n"
+                            "    const int64_t channel = block * CB;\n"
+                            "    const int64_t channels = nnc_least(CB, CHANNELS - channel);\n"
+                            "    %s *const own = kept + block * (ROWS * MOST * CB);\n"
+                            "    %s"
+                            "  }\n"
+                            "  return;\n"
+                            "}\n",
+                            type, turn));
+  template_add(
+      holes, "TASK_WEIGHTS",
+      arena_printf(arena, "const %s *const weights = kept + channel * (ROWS * MOST);\n", type));
+}
+
 static void add_map(const DepthwiseGrid *grid, TemplateHoles *holes, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
-  template_add(holes, "W", function->operands[1]);
-  template_add(holes, "LOAD_W", c_loader(holes->arena, kernel->operands[1].dtype));
+  add_weights(grid, holes, function);
   template_add_integer(holes, "LINES", grid->lines);
   template_add_integer(holes, "LINE_BLOCKS", grid->line_blocks);
   template_add_integer(holes, "PARTS", grid->parts);

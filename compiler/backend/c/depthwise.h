@@ -8,6 +8,7 @@
 bool kernel_is_depthwise(const Kernel *kernel);
 int64_t depthwise_tasks(const Kernel *kernel);
 int64_t depthwise_worker_bytes(const Kernel *kernel);
+int64_t depthwise_kept_bytes(const Kernel *kernel); /* of the weights by taps */
 void depthwise_write(Code *code, KernelFunction *function);
 
 #endif
