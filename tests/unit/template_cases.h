@@ -447,8 +447,45 @@ static void make_exact_convolutions(CaseList *list) {
   }
 }
 
+/* Products that keep their panels: a last one narrower than the others, none, and that alone; tiles as high as they can
+ * be and lower; depths that are cut. */
+static void make_keeping_products(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {1, 64, 112, 1, 2, {7, 7}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {1, 1056, 96, 1, 2, {7, 7}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {1, 32, 40, 1, 2, {3, 11}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {1, 48, 504, 1, 2, {1, 17}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {1, 24, 144, 1, 2, {14, 14}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {1, 128, 200, 1, 2, {9, 13}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 96, 160, 1, 2, {13, 13}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+  };
+  for (int i = 0; i < 3 * (int)(sizeof shapes / sizeof *shapes); i++) {
+    make_conv(list, &shapes[i / 3], KERNEL_CONV, DTYPE_F32, i % 3, i % 2 ? 7 : 3);
+    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    assert_true(target_kept_bytes(&target_c, kernel) > 0);
+    kernel->keeps_weights = true;
+  }
+}
+
+/* Depthwise convolutions that keep their weights by taps: a block of channels and several, strides, lines and planes. */
+static void make_keeping_depthwise(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {1, 40, 40, 40, 2, {9, 11}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 592, 592, 592, 2, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 96, 96, 96, 2, {17, 14}, {5, 3}, {2, 2}, {2, 1}, {1, 1}, {1, 1}},
+      {1, 300, 300, 300, 1, {60}, {7}, {1}, {3}, {3}, {2}},
+  };
+  for (int i = 0; i < 3 * (int)(sizeof shapes / sizeof *shapes); i++) {
+    make_conv(list, &shapes[i / 3], KERNEL_CONV, i % 3 == 2 ? DTYPE_F64 : DTYPE_F32, i % 3, 7);
+    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    assert_true(kernel_is_depthwise(kernel) && target_kept_bytes(&target_c, kernel) > 0);
+    kernel->keeps_weights = true;
+  }
+}
+
 /* Convolutions that keep the transformed weights: tiles of both sizes, one block of an image with its channels in
- * parts and several, the last one shorter, several images; planes that go so only where weights are kept. */
+ * parts and several, the last one shorter, several images; planes that go so only where weights are kept; an image
+ * that is one block because its weights are large. */
 static void make_keeping_winograd_convolutions(CaseList *list) {
   static const ConvShape shapes[] = {
       {1, 32, 64, 1, 2, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
@@ -457,6 +494,7 @@ static void make_keeping_winograd_convolutions(CaseList *list) {
       {1, 64, 128, 1, 2, {30, 27}, {3, 3}, {1, 1}, {1, 0}, {1, 2}, {1, 1}},
       {2, 32, 48, 1, 2, {20, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {3, 32, 32, 1, 2, {4, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 256, 128, 1, 2, {14, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
   };
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     make_conv(list, &shapes[i], KERNEL_CONV, DTYPE_F32, (int)i % 3, i % 2 ? 7 : 3);

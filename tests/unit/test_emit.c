@@ -466,6 +466,14 @@ static void test_exact_convolutions(void **state) {
   (void)state;
   check_family(make_exact_convolutions, "exact_convolutions");
 }
+static void test_keeping_products(void **state) {
+  (void)state;
+  check_family(make_keeping_products, "keeping_products");
+}
+static void test_keeping_depthwise(void **state) {
+  (void)state;
+  check_family(make_keeping_depthwise, "keeping_depthwise");
+}
 static void test_keeping_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_keeping_winograd_convolutions, "keeping_winograd_convolutions");
@@ -554,6 +562,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
       cmocka_unit_test(test_exact_convolutions),
+      cmocka_unit_test(test_keeping_products),
+      cmocka_unit_test(test_keeping_depthwise),
       cmocka_unit_test(test_keeping_winograd_convolutions),
       cmocka_unit_test(test_narrow_convolutions),
       cmocka_unit_test(test_variants),
