@@ -232,8 +232,20 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
                       contract_offset(writer->arena, batch, slot, "batch"));
 }
 
+/* Panels that are kept have NR columns but for the last of all: constants make the epilogue's loops short. */
+static bool has_whole_panels(const ContractGrid *grid) {
+  enum { PANEL = 48 /* a multiple of NR at any width of vectors */ };
+  return grid->is_kept && (grid->n_blocks == 1 || grid->n_block % PANEL == 0);
+}
+
 static const char *tile_done(const ContractWriter *writer) {
   if (writer->rows_inner || writer->grid.stores_tiles) return "";
+  if (has_whole_panels(&writer->grid))
+    return arena_printf(writer->arena,
+                        "if (is_last && (N %% NR == 0 || (N > NR && cols == NR)))\n  %s\n"
+                        "else if (is_last)\n  %s\n",
+                        epilogue_call(writer, "tile", "m", "rows", "NR"),
+                        epilogue_call(writer, "tile", "m", "rows", "N % NR"));
   return arena_printf(writer->arena, "if (is_last)\n  %s\n",
                       epilogue_call(writer, "tile", "m", "rows", "cols"));
 }
