@@ -240,6 +240,7 @@ vgg=(models/vgg16.net -D batch=8 -D size=64 --report)
 check_status "filtered convolutions" 0 "by Winograd's minimal filtering" "$nnc" "${vgg[@]}"
 lacks_winograd() { "$nnc" "$@" > "$work/report" && ! grep Winograd "$work/report"; }
 check "direct convolutions" lacks_winograd "${vgg[@]}" --conv=direct
+check "filtered in task loops" sh -c "'$nnc' models/fashion.net --report | grep -A 2 '^by Winograd' | grep -q ' c2.y, conv'"
 check "none in f64" lacks_winograd "${vgg[@]}" --float=f64
 check_status "no --conv for GPUs" 2 'conv is for --target=c' "$nnc" --target=cuda --conv=direct "${vgg[@]}"
 

@@ -430,6 +430,28 @@ static void make_winograd_convolutions(CaseList *list) {
     }
 }
 
+/* Of a block of a task loop, which one worker computes: several images, and one, by tiles of 2 x 2 too. Blocks of few
+ * tiles, for which the weights would be transformed each time, are computed directly. */
+static void make_blocks_by_winograd(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT};
+  static const ConvShape shapes[] = {
+      {2, 32, 64, 1, 2, {14, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 64, 64, 1, 2, {20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {5, 48, 32, 1, 2, {7, 9}, {3, 3}, {1, 1}, {1, 0}, {0, 1}, {1, 1}},
+      {2, 32, 64, 1, 2, {9, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, /* 50 tiles */
+      {1, 32, 64, 1, 2, {9, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, /* 25 */
+  };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int kind = 0; kind < 2; kind++) {
+      make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, (int)i % 3, 7);
+      KernelCase *test = &list->cases.items[list->cases.count - 1];
+      Kernel *kernel = (Kernel *)test->kernel;
+      kernel->conv.may_be_winograd = kernel->is_serial = true;
+      assert_int_equal(kernel_is_winograd(kernel), i < 4);
+      test->scale = 40;
+    }
+}
+
 /* Directly and by tiles of 4 x 4 results, whose errors are at most 4 times as large. */
 static void make_exact_convolutions(CaseList *list) {
   static const ConvShape shapes[] = {

@@ -462,6 +462,10 @@ static void test_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_winograd_convolutions, "winograd_convolutions");
 }
+static void test_blocks_by_winograd(void **state) {
+  (void)state;
+  check_family(make_blocks_by_winograd, "blocks_by_winograd");
+}
 static void test_exact_convolutions(void **state) {
   (void)state;
   check_family(make_exact_convolutions, "exact_convolutions");
@@ -561,6 +565,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions),
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
+      cmocka_unit_test(test_blocks_by_winograd),
       cmocka_unit_test(test_exact_convolutions),
       cmocka_unit_test(test_keeping_products),
       cmocka_unit_test(test_keeping_depthwise),

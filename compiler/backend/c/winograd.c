@@ -48,20 +48,21 @@ bool winograd_gains(const ConvSlots *slots) {
 }
 
 /* Results along each axis of a tile, for one picture. Larger tiles have fewer products, but more transformed
- * weights, and more of them lies outside of a small plane. */
-static int64_t tile_size(const ConvSlots *slots, const int64_t results[2]) {
+ * weights, which a task loop makes for each block, and more of them lies outside of a small plane. */
+static int64_t tile_size(const Kernel *kernel, const int64_t results[2]) {
   enum { MOST_WEIGHTS = 128 * 128, LEAST_TILES = 16 };
+  const ConvSlots *slots = &kernel->conv;
   int64_t tiles = tiles_of(results, 4);
   int64_t four = products_of(4) * tiles, two = products_of(2) * tiles_of(results, 2);
-  bool gains = slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 && tiles >= LEAST_TILES;
+  bool gains = slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 && tiles >= LEAST_TILES &&
+               !kernel->is_serial;
   return gains && 4 * four <= 3 * two ? 4 : 2;
 }
 
 bool kernel_gains_by_winograd(const Kernel *kernel) {
   bool is_weight = kernel->kind == KERNEL_CONV_WEIGHT;
-  if (!kernel->conv.may_be_winograd || kernel->is_serial || kernel->is_x3 ||
-      !conv_has_last(kernel, 0))
-    return false;
+  if (!kernel->conv.may_be_winograd || kernel->is_x3 || !conv_has_last(kernel, 0)) return false;
+  if (kernel->is_serial && !has_many_tiles(&kernel->conv)) return false; /* of a block */
   if (kernel->operands[0].dtype != DTYPE_F32 || kernel->operands[1].dtype != DTYPE_F32 ||
       kernel_sum_type(kernel) != DTYPE_F32)
     return false;
@@ -159,7 +160,7 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   grid.result = grid.is_input ? conv->c : conv->k;
   grid.places = grid.is_input ? conv->out : conv->in;
   grid.results = grid.is_input ? conv->in : conv->out;
-  grid.size = grid.is_weight ? 2 : tile_size(conv, grid.results);
+  grid.size = grid.is_weight ? 2 : tile_size(kernel, grid.results);
   grid.products = products_of(grid.size);
   grid.tile_rows = divide_up(grid.results[0], grid.size);
   grid.tile_columns = divide_up(grid.results[1], grid.size);
