@@ -1,7 +1,5 @@
-/* Elements [m, m + rows) x [n, n + cols) of the product are tile[r * TILE_ROW + c]. */
-NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, const int64_t m,
-                                const int64_t rows, const int64_t n, const int64_t cols,
-                                const @TYPE@ *restrict tile, const int64_t tile_row@EPILOGUE_PARAMETERS@)
+/* Elements [m, m + rows) x [n, n + cols) of the product are tile[r * tile_row + c]. */
+NNC_INLINE void @NAME@_epilogue(@WORKER@@BATCH_NUMBER@NNC_TILE_SUMS(@TYPE@)@EPILOGUE_PARAMETERS@)
 {
   @EPILOGUE@
 }

@@ -16,7 +16,7 @@
  *
  * with `first` false to add to the tile's contents instead (further pieces of a cut k).  Neither operand
  * need be packed: a_row, a_k, b_k are any strides in elements; only a row of b has to be contiguous.
- * For ragged blocks take the functions from a table (NNC_FIXED_TILES; codegen_templates/contract.c). */
+ * Blocks that are no whole tiles take the functions from a table: the loops of a product, below. */
 #ifndef NNC_GEMM_H
 #define NNC_GEMM_H
 
@@ -179,14 +179,157 @@ NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
          NNC_TILE(name, rows_3, vectors_3)},                                                       \
   }
 
-/* Such a table, of sizes that are constants. */
-#define NNC_FIXED_TILES(table, name, ...)                                                          \
-  static nnc_tile_of_##name *const table[3][3] = NNC_TILE_TABLE(name, __VA_ARGS__)
+/* ---- the loops of a product ----
+ *
+ * A kernel's constants say how its product is cut: M x N results are sums of K products each. A task has a block of
+ * MB x NB results; there are M_BLOCKS x N_BLOCKS of these. Where the depth is cut, a block takes KB of it at a time.
+ *
+ *     NNC_TASKS(worker, TASKS, task) {
+ *       NNC_BLOCK_OF(task);                 rows [m_first, m_end), columns [n_first, n_end)
+ *       NNC_EACH_PIECE(K, KB) {             [k, k + depth) of the depth
+ *         NNC_EACH_PANEL {                  columns [n, n + cols), as many as a tile has
+ *           NNC_EACH_TILE {                 rows [m, m + rows), as many as a tile has
+ *             NNC_MULTIPLY(...);            the tile's sums
+ *
+ * NNC_FIXED_TILES declares the extents of tiles, MR rows and NR columns, and their functions: whole tiles, and those with
+ * what is left at the end of a block, and of the last block. Its first arguments are the type, the rows of a whole tile
+ * (NNC_TILE_ROWS, or NNC_ROWS_UP_TO of fewer), and whether panels are wide or even, below. NNC_FOUND_TILES is the same where
+ * extents are known when it runs. */
+#define NNC_TILE_EXTENTS(tile_rows, tile_vectors, lanes, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS) \
+  enum {                                                                                           \
+    MR = tile_rows,                                                                                \
+    LANES = lanes,                                                                                 \
+    NR = (tile_vectors)*LANES,                                                                     \
+    PANELS = panels,                                                                               \
+    ROWS_1 = NNC_LEFT_OF_BLOCK(MB, MR),                                                            \
+    ROWS_2 = NNC_LEFT_OF_LAST(M, MB, M_BLOCKS, MR),                                                \
+    VECTORS_1 = NNC_LAST_VECTORS(panels, NB, NR),                                                  \
+    VECTORS_2 = NNC_LAST_VECTORS(panels, NNC_LAST_BLOCK(N, NB, N_BLOCKS), NR)                      \
+  }
+#define NNC_ROWS_UP_TO(rows) (NNC_TILE_ROWS < (rows) ? NNC_TILE_ROWS : (rows))
+#define NNC_LEFT_OF_BLOCK(block, tile) ((block) % tile)
+#define NNC_LEFT_OF_LAST(all, block, blocks, tile) (NNC_LAST_BLOCK(all, block, blocks) % tile)
+#define NNC_LAST_BLOCK(all, block, blocks) ((all) - ((blocks) - (int64_t)1) * (block))
+#define NNC_VECTORS_OF(columns) (((columns) + LANES - 1) / LANES)
+#define NNC_TILE_TABLE_OF(name, tile_vectors, MB, NB)                                              \
+  NNC_TILE_TABLE(name, (MB) < MR ? 0 : MR, ROWS_1, ROWS_2, (NB) < NR ? 0 : tile_vectors,           \
+                 VECTORS_1, VECTORS_2)
 
-/* The same of sizes that are known when it runs, out of a table of all. */
-#define NNC_FOUND_TILES(table, name, ...)                                                          \
-  nnc_tile_of_##name *table[3][3];                                                                 \
-  nnc_find_tiles_##name(table, (const int64_t[6]){__VA_ARGS__})
+/* Columns go in panels of NR of them, the last of a block has the rest: wide panels, as all are that are packed. A tile of
+ * one vector uses each element of a once, and loads more than it multiplies. So where panels are read in place, the last
+ * four vectors of a block are two panels of two instead of three vectors and one: even panels. */
+enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS };
+NNC_INLINE int64_t nnc_panel_columns(bool even, int64_t left, int64_t wide, int64_t lanes) {
+  return even && wide == 3 * lanes && left > wide && left <= wide + lanes ? 2 * lanes
+                                                                          : nnc_least(wide, left);
+}
+/* The vectors of a block's last panel, where that is no whole one. */
+#define NNC_LAST_VECTORS(even, columns, wide)                                                      \
+  ((even) && (wide) == 3 * LANES && (int64_t)(columns) > (wide) &&                                 \
+           NNC_VECTORS_OF((columns) % (wide)) == 1                                                 \
+       ? 2                                                                                         \
+       : NNC_VECTORS_OF((columns) % (wide)))
+
+#define NNC_FIXED_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
+  NNC_TILE_EXTENTS(tile_rows, NNC_TILE_VECTORS, NNC_LANES_##name, panels, M, MB, M_BLOCKS, N, NB,  \
+                   N_BLOCKS);                                                                      \
+  static nnc_tile_of_##name *const tiles[3][3] = NNC_TILE_TABLE_OF(name, NNC_TILE_VECTORS, MB, NB)
+
+#define NNC_FOUND_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
+  enum {                                                                                           \
+    MR = tile_rows,                                                                                \
+    LANES = NNC_LANES_##name,                                                                      \
+    NR = NNC_TILE_VECTORS * LANES,                                                                 \
+    PANELS = panels                                                                                \
+  };                                                                                               \
+  const int64_t ROWS_1 = NNC_LEFT_OF_BLOCK(MB, MR),                                                \
+                ROWS_2 = NNC_LEFT_OF_LAST(M, MB, M_BLOCKS, MR),                                    \
+                VECTORS_1 = NNC_LAST_VECTORS(panels, NB, NR),                                      \
+                VECTORS_2 = NNC_LAST_VECTORS(panels, NNC_LAST_BLOCK(N, NB, N_BLOCKS), NR);         \
+  nnc_tile_of_##name *tiles[3][3];                                                                 \
+  nnc_find_tiles_##name(tiles, (const int64_t[6]){(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,              \
+                                                  (NB) < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1,     \
+                                                  VECTORS_2})
+
+#define NNC_BLOCK_OF(task)                                                                         \
+  const int64_t m_first = (task) % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);              \
+  const int64_t n_first = (task) / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N)
+#define NNC_EACH_PIECE(whole, KB)                                                                  \
+  for (int64_t k = 0, depth = nnc_least(KB, whole); k == 0 || k < (whole);                         \
+       k += (KB), depth = nnc_least(KB, (whole)-k))
+#define NNC_EACH_PANEL                                                                             \
+  for (int64_t n = n_first, cols = nnc_panel_columns(PANELS, n_end - n, NR, LANES); n < n_end;     \
+       n += cols, cols = nnc_panel_columns(PANELS, n_end - n, NR, LANES))
+#define NNC_EACH_TILE                                                                              \
+  for (int64_t m = m_first, rows = nnc_least(MR, m_end - m); m < m_end;                            \
+       m += MR, rows = nnc_least(MR, m_end - m))
+
+/* The product of rows of a and a panel, with what is read ahead meanwhile, which may be NULL: (depth, a, a_row, a_k,
+ * panel, panel_row, tile, tile_row, is_first, ahead). */
+#define NNC_MULTIPLY(...)                                                                          \
+  tiles[rows == ROWS_1   ? 1                                                                       \
+        : rows == ROWS_2 ? 2                                                                       \
+                         : 0][NNC_VECTORS_OF(cols) == VECTORS_1   ? 1                              \
+                              : NNC_VECTORS_OF(cols) == VECTORS_2 ? 2                              \
+                                                                  : 0](__VA_ARGS__)
+
+/* Declares the panel that lies at `from` in memory, its rows `row` apart: read there, or where it is no whole number of
+ * vectors from a copy. */
+#define NNC_PANEL_IN_PLACE(name, depth, from, row, copy)                                           \
+  const __typeof__(*(copy)) *panel = from;                                                         \
+  int64_t panel_row = row;                                                                         \
+  if (cols % LANES != 0) {                                                                         \
+    nnc_pack_block_##name(copy, NR, 0, 0, depth, cols, panel, panel_row, 1);                       \
+    nnc_pack_zeros_##name(copy, NR, 0, depth, cols);                                               \
+    panel = copy;                                                                                  \
+    panel_row = NR;                                                                                \
+  }
+
+/* Packs groups of `width` columns, the last filled up with zeros. */
+#define NNC_PACK(name, to, width, group, depth, count, ...)                                        \
+  nnc_pack_block_##name(to, width, group, 0, depth, count, __VA_ARGS__);                           \
+  nnc_pack_zeros_##name(to, width, group, depth, count)
+
+/* Whether the panel has NR columns where wide panels do not end with their blocks, but with the matrix: then a panel has NR
+ * columns or N % NR, both constant. */
+#define NNC_IS_WHOLE_PANEL (N % NR == 0 || ((int64_t)N > NR && cols == NR))
+
+/* The parameters of what takes the sums of a tile, or of several below each other. */
+#define NNC_TILE_SUMS(type)                                                                        \
+  const int64_t m, const int64_t rows, const int64_t n, const int64_t cols,                        \
+      const type *restrict tile, const int64_t tile_row
+
+/* Read ahead while a tile is summed: a share of the next panel, whose rows lie `row` apart from `from` on. */
+#define NNC_NEXT_PANEL(depth, from, row)                                                           \
+  nnc_ahead_of_panel((uintptr_t)(from), (row) * (int64_t)sizeof *(from), depth,                    \
+                     (m - m_first) / MR, (MB + MR - 1) / MR)
+NNC_INLINE nnc_ahead nnc_ahead_of_panel(uintptr_t from, int64_t row, int64_t depth, int64_t tile,
+                                        int64_t tiles) {
+  const int64_t share = (depth + tiles - 1) / tiles;
+  return (nnc_ahead){
+      .rows = share, .count = 1, .base = {from + (uintptr_t)(tile * share * row)}, .step = {row}};
+}
+
+/* The same of the next tile's rows of a, which lies at `a`. */
+#define NNC_NEXT_ROWS(depth, a, row)                                                               \
+  nnc_ahead_of_rows((uintptr_t)(a) + (uintptr_t)(MR * (row)) * sizeof *(a),                        \
+                    (row) * (int64_t)sizeof *(a), MR, (depth) * (int64_t)sizeof *(a))
+NNC_INLINE nnc_ahead nnc_ahead_of_rows(uintptr_t next, int64_t row, int64_t rows, int64_t bytes) {
+  nnc_ahead ahead = {.rows = rows, .count = nnc_least(6, bytes / NNC_AHEAD_BYTES + 1)};
+  NNC_UNROLL for (int i = 0; i < 6; i++) {
+    ahead.base[i] = next + (uintptr_t)(i * NNC_AHEAD_BYTES);
+    ahead.step[i] = row;
+  }
+  return ahead;
+}
+
+/* The same of what the next tile's sums are joined with: a matrix whose rows lie `row` apart. */
+#define NNC_NEXT_TILE(of, row)                                                                     \
+  ((uintptr_t)(of) +                                                                               \
+   (uintptr_t)((m + MR < m_end ? m + MR : m_first) * (row) + (m + MR < m_end ? n : n + cols)) *    \
+       sizeof *(of))
+
+/* Tiles of sizes that are known when it runs are found in a table of all. */
 #define NNC_TILES_OF_ROWS(name, rows)                                                              \
   {                                                                                                \
     NULL, NNC_TILE_UP_TO(name, rows, 1), NNC_TILE_UP_TO(name, rows, 2),                            \
@@ -223,21 +366,6 @@ NNC_FIND_TILES(NNC_COMMON, f32)
 NNC_FIND_TILES(NNC_COMMON, f64)
 NNC_FIND_TILES(NNC_OWN, i32)
 NNC_FIND_TILES(NNC_OWN, i64)
-
-/* Columns go in panels of `wide` of them, those of a tile. The vectors of a block's last panel, where it has
- * less. */
-#define NNC_PANEL_REST(columns, wide, lanes) (((columns) % (wide) + (lanes)-1) / (lanes))
-
-/* A tile of one vector uses each element of a once, and loads more than it multiplies. So where panels are read
- * in place, the last four vectors of a block are two panels of two instead of three vectors and one. */
-NNC_INLINE int64_t nnc_panel_columns(int64_t left, int64_t wide, int64_t lanes) {
-  return wide == 3 * lanes && left > wide && left <= wide + lanes ? 2 * lanes
-                                                                  : nnc_least(wide, left);
-}
-#define NNC_PANEL_EVEN_REST(columns, wide, lanes)                                                  \
-  ((wide) == 3 * (lanes) && (columns) > (wide) && NNC_PANEL_REST(columns, wide, lanes) == 1        \
-       ? 2                                                                                         \
-       : NNC_PANEL_REST(columns, wide, lanes))
 
 NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;

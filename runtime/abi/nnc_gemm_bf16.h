@@ -114,7 +114,7 @@ enum { NNC_DEPTH_bf16 = 1 };
 
 /* ---- what generated kernels use ----
  *
- * NNC_TILES_bf16(tiles, six sizes of tiles) declares what NNC_MULTIPLY_bf16 needs, NNC_TILES_END_bf16 ends
+ * NNC_TILES_bf16 declares what NNC_MULTIPLY_bf16 needs, as NNC_FIXED_TILES does, NNC_TILES_END_bf16 ends
  * its use. Of a, NNC_LEFT_ROW_bf16(k) packed elements are from a row to the next, NNC_LEFT_STEP_bf16 from an
  * element to the next along k, NNC_LEFT_GROUP_bf16(k) from a group of NNC_TILE_ROWS_bf16 rows to the next. */
 #ifdef NNC_MATRIX
@@ -125,13 +125,15 @@ enum { NNC_LANES_bf16 = NNC_MATRIX_LANES, NNC_LEFT_IN_PLACE_bf16 = 1, NNC_LEFT_S
 #define NNC_PACKED_DEPTH_bf16(k) (((k) + 31) / 32 * 16)
 #define NNC_LEFT_ROW_bf16(k) (NNC_PACKED_DEPTH_bf16(k) + 16) /* no power of 2 */
 #define NNC_LEFT_GROUP_bf16(k) (NNC_LEFT_ROW_bf16(k) * NNC_TILE_ROWS_bf16)
-#define NNC_TILES_bf16(tiles, ...) nnc_matrix tiles = {.low = 0}
-#define NNC_MULTIPLY_bf16(tiles, of_rows, of_vectors, rows, vectors, k, a, a_row, a_k, b, b_row,   \
-                          tile, tile_row, first, ahead)                                            \
-  ((void)(ahead), (void)(of_vectors),                                                              \
-   nnc_matrix_product(                                                                             \
-       &tiles, rows, vectors,                                                                      \
-       &(nnc_matrix_operands){(k) / NNC_MATRIX_ROWS, a, a_row, b, b_row, tile, tile_row, first}))
+#define NNC_TILES_bf16(...)                                                                        \
+  NNC_TILE_EXTENTS(NNC_TILE_ROWS_bf16, NNC_TILE_VECTORS_bf16, NNC_LANES_bf16, NNC_WIDE_PANELS,     \
+                   __VA_ARGS__);                                                                   \
+  nnc_matrix tiles = {.low = 0}
+#define NNC_MULTIPLY_bf16(k, a, a_row, a_k, b, b_row, tile, tile_row, first, ahead)                \
+  ((void)(ahead),                                                                                  \
+   nnc_matrix_product(&tiles, rows, NNC_VECTORS_OF(cols),                                          \
+                      &(nnc_matrix_operands){NNC_PACKED_DEPTH_bf16(k) / NNC_MATRIX_ROWS, a, a_row, \
+                                             b, b_row, tile, tile_row, first}))
 #define NNC_TILES_END_bf16(tiles) nnc_matrix_release(&tiles)
 
 typedef uint16_t nnc_halves __attribute__((vector_size(32)));
@@ -232,11 +234,13 @@ enum {
 #define NNC_PACKED_DEPTH_bf16(k) (((k) + NNC_DEPTH_bf16 - 1) / NNC_DEPTH_bf16)
 #define NNC_LEFT_ROW_bf16(k) 1
 #define NNC_LEFT_GROUP_bf16(k) (NNC_PACKED_DEPTH_bf16(k) * NNC_TILE_ROWS + 16) /* no power of 2 */
-#define NNC_TILES_bf16(tiles, ...)                                                                 \
-  static nnc_tile_of_bf16 *const tiles[3][3] = NNC_TILES_TABLE(NNC_TILES_OF_bf16, __VA_ARGS__)
-#define NNC_TILES_TABLE(...) NNC_TILE_TABLE(__VA_ARGS__)
-#define NNC_MULTIPLY_bf16(tiles, of_rows, of_vectors, rows, vectors, ...)                          \
-  tiles[of_rows][of_vectors](__VA_ARGS__)
+#define NNC_TILES_bf16(M, MB, M_BLOCKS, N, NB, N_BLOCKS)                                           \
+  NNC_TILE_EXTENTS(NNC_TILE_ROWS, NNC_TILE_VECTORS, NNC_LANES_bf16, NNC_WIDE_PANELS, M, MB,        \
+                   M_BLOCKS, N, NB, N_BLOCKS);                                                     \
+  static nnc_tile_of_bf16 *const tiles[3][3] =                                                     \
+      NNC_TILES_TABLE(NNC_TILES_OF_bf16, NNC_TILE_VECTORS, MB, NB)
+#define NNC_TILES_TABLE(...) NNC_TILE_TABLE_OF(__VA_ARGS__)
+#define NNC_MULTIPLY_bf16(k, ...) NNC_MULTIPLY(NNC_PACKED_DEPTH_bf16(k), __VA_ARGS__)
 #define NNC_TILES_END_bf16(tiles) ((void)0)
 #define nnc_pack_left_bf16(dst, row, group, i, column, k, count, src, src_k, src_c)                \
   nnc_pack_block_bf16((dst) + (i) / NNC_DEPTH_bf16 * NNC_TILE_ROWS, NNC_TILE_ROWS, group, column,  \

@@ -123,13 +123,15 @@ NNC_SHARED void nnc_matrix_product_x3(nnc_matrix *matrix, int64_t rows, int64_t 
   else nnc_matrix_tile_x3(matrix, false, false, of);
 }
 
-#define NNC_TILES_x3(tiles, ...) nnc_matrix tiles = {.low = 0}
-#define NNC_MULTIPLY_x3(tiles, of_rows, of_vectors, rows, vectors, k, a, a_row, a_k, b, b_row,     \
-                        tile, tile_row, first, ahead)                                              \
-  ((void)(ahead), (void)(of_vectors),                                                              \
-   nnc_matrix_product_x3(                                                                          \
-       &tiles, rows, vectors,                                                                      \
-       &(nnc_matrix_operands){(k) / NNC_SPLIT_DEPTH, a, a_row, b, b_row, tile, tile_row, first}))
+#define NNC_TILES_x3(...)                                                                          \
+  NNC_TILE_EXTENTS(NNC_TILE_ROWS_x3, NNC_TILE_VECTORS_x3, NNC_LANES_x3, NNC_WIDE_PANELS,           \
+                   __VA_ARGS__);                                                                   \
+  nnc_matrix tiles = {.low = 0}
+#define NNC_MULTIPLY_x3(k, a, a_row, a_k, b, b_row, tile, tile_row, first, ahead)                  \
+  ((void)(ahead),                                                                                  \
+   nnc_matrix_product_x3(&tiles, rows, NNC_VECTORS_OF(cols),                                       \
+                         &(nnc_matrix_operands){NNC_PACKED_DEPTH_x3(k) / NNC_SPLIT_DEPTH, a,       \
+                                                a_row, b, b_row, tile, tile_row, first}))
 #define NNC_TILES_END_x3(tiles) nnc_matrix_release(&tiles)
 /* `i` elements of each row are there already. */
 #define nnc_pack_left_x3(dst, row, group, i, column, k, count, src, src_k, src_c)                  \
@@ -145,10 +147,8 @@ enum { NNC_LANES_x3 = NNC_LANES_f32, NNC_LEFT_STEP_x3 = NNC_TILE_ROWS };
 #define NNC_PACKED_DEPTH_x3(k) (k)
 #define NNC_LEFT_ROW_x3(k) 1
 #define NNC_LEFT_GROUP_x3(k) ((k)*NNC_TILE_ROWS + 16)
-#define NNC_TILES_x3(tiles, ...)                                                                   \
-  static nnc_tile_of_f32 *const tiles[3][3] = NNC_TILE_TABLE(f32, __VA_ARGS__)
-#define NNC_MULTIPLY_x3(tiles, of_rows, of_vectors, rows, vectors, ...)                            \
-  tiles[of_rows][of_vectors](__VA_ARGS__)
+#define NNC_TILES_x3(...) NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_WIDE_PANELS, __VA_ARGS__)
+#define NNC_MULTIPLY_x3(...) NNC_MULTIPLY(__VA_ARGS__)
 #define NNC_TILES_END_x3(tiles) ((void)0)
 #define nnc_pack_left_x3(dst, row, group, i, column, k, count, src, src_k, src_c)                  \
   nnc_pack_block_f32((dst) + (i)*NNC_TILE_ROWS, NNC_TILE_ROWS, group, column, k, count, src,       \

@@ -7,6 +7,8 @@
 #include "backend/c/contract.h"
 #include "backend/common/c.h"
 
+#include <string.h>
+
 #include "kernel/builder.h"
 #include "support/integers.h"
 #include "support/panic.h"
@@ -88,12 +90,35 @@ static const char *epilogue_text(ContractWriter *writer) {
   return text_take(&text, writer->arena);
 }
 
+static const char *tile_row(const ContractWriter *writer) {
+  if (writer->grid.stores_tiles) return code_integer(writer->arena, writer->grid.result_row);
+  return writer->whole_block ? code_integer(writer->arena, writer->grid.sums_row) : "NR";
+}
+
+/* What the epilogue is told besides the tile, where its text mentions it. */
+static const char *epilogue_worker(const ContractWriter *writer) {
+  return code_mentions(writer->epilogue, "worker") ? "const nnc_worker *worker, " : "";
+}
+
+static const char *epilogue_batch(const ContractWriter *writer) {
+  return code_mentions(writer->epilogue, "batch") ? "const int64_t batch, " : "";
+}
+
 static const char *epilogue_call(const ContractWriter *writer, const char *tile, const char *m,
                                  const char *rows, const char *cols) {
   return arena_printf(
-      writer->arena, "%s_epilogue(worker, batch, %s, %s, n, %s, %s, TILE_ROW%s);",
-      writer->function->name, m, rows, cols, tile,
+      writer->arena, "%s_epilogue(%s%s%s, %s, n, %s, %s, %s%s);", writer->function->name,
+      *epilogue_worker(writer) ? "worker, " : "", *epilogue_batch(writer) ? "batch, " : "", m, rows,
+      cols, tile, tile_row(writer),
       function_epilogue_arguments(writer->arena, writer->function, writer->epilogue));
+}
+
+/* Where the tile's rows of a lie if they are not copied. */
+static const char *rows_in_place(const ContractWriter *writer) {
+  return contract_from(
+      writer, writer->left,
+      contract_place(writer->arena, "m", contract_stride(writer->a, writer->a_slot)),
+      contract_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
 /* ---- what to prefetch during a tile ---- */
@@ -131,65 +156,37 @@ static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *
   const char *bases = "", *steps = "";
   for (int i = 0; i < count; i++) {
     const KernelOperand *operand = &writer->kernel->operands[places[i].operand];
-    bases = arena_printf(
-        arena, "%s%s(uintptr_t)%s + (uintptr_t)(%lld + m_next * %lld + n_next) * sizeof *%s", bases,
-        i ? ",\n             " : "", writer->function->operands[places[i].operand],
-        (long long)places[i].base, (long long)places[i].row,
-        writer->function->operands[places[i].operand]);
+    const char *of = writer->function->operands[places[i].operand];
+    if (places[i].base != 0) of = arena_printf(arena, "%s + %lld", of, (long long)places[i].base);
+    bases = arena_printf(arena, "%s%sNNC_NEXT_TILE(%s, %lld)", bases, i ? ", " : "", of,
+                         (long long)places[i].row);
     steps = arena_printf(arena, "%s%s%lld", steps, i ? ", " : "",
                          (long long)(places[i].row * dtype_size(operand->dtype)));
   }
-  return arena_printf(arena,
-                      "const int64_t m_next = m + MR < m_end ? m + MR : m_first;\n"
-                      "const int64_t n_next = m + MR < m_end ? n : n + cols;\n"
-                      "const nnc_ahead ahead = {\n"
-                      "    .rows = MR, .count = %d, .step = {%s},\n"
-                      "    .base = {%s}};\n",
-                      count, steps, bases);
+  return arena_printf(arena, "const nnc_ahead ahead = {MR, %d, {%s}, {%s}};\n", count, bases,
+                      steps);
 }
 
 /* A share of the next panel of b for each of the block's tiles. */
 static const char *ahead_of_panel(const ContractWriter *writer) {
   long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
-  int size = dtype_size(writer->sum);
-  return arena_printf(
-      writer->arena,
-      "const int64_t share = (depth + TILES - 1) / TILES; /* rows of the next panel */\n"
-      "const nnc_ahead ahead = {\n"
-      "    .rows = share, .count = 1, .step = {%lld},\n"
-      "    .base = {(uintptr_t)right +\n"
-      "             (uintptr_t)((k + (m - m_first) / MR * share) * %lld + n + cols) * %d}};\n",
-      row * size, row, size);
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, %s + cols, %lld);\n",
+                      contract_depth(writer), contract_from(writer, writer->right, "n", row), row);
 }
 
 /* The same of panels that are kept, which follow each other. */
 static const char *ahead_of_kept(const ContractWriter *writer) {
-  int size = dtype_size(writer->sum);
-  return arena_printf(
-      writer->arena,
-      "const int64_t share = (depth + TILES - 1) / TILES; /* rows of the next panel */\n"
-      "const nnc_ahead ahead = {\n"
-      "    .rows = share, .count = 1, .step = {NR * %d},\n"
-      "    .base = {(uintptr_t)panel + (uintptr_t)(B_GROUP + (m - m_first) / MR * share * NR) * "
-      "%d}};\n",
-      size, size);
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, panel + B_GROUP, NR);\n",
+                      contract_depth(writer));
 }
 
 /* The next tile's rows of a, where a is large and used for few columns. */
 static const char *ahead_of_rows(const ContractWriter *writer) {
-  int size = dtype_size(writer->sum);
-  long long step = contract_stride(writer->a, writer->a_slot) * size;
-  const char *next = arena_printf(writer->arena, "(uintptr_t)a + MR * %lldu", step), *bases = next;
-  const char *steps = code_integer(writer->arena, step);
-  for (int i = 1; i < MOST_PLACES; i++) {
-    bases = arena_printf(writer->arena, "%s, %s + %d * NNC_AHEAD_BYTES", bases, next, i);
-    steps = arena_printf(writer->arena, "%s, %lld", steps, step);
-  }
-  return arena_printf(writer->arena,
-                      "const nnc_ahead ahead = {\n"
-                      "    .rows = MR, .count = nnc_least(%d, depth * %d / NNC_AHEAD_BYTES + 1),\n"
-                      "    .step = {%s},\n    .base = {%s}};\n",
-                      MOST_PLACES, size, steps, bases);
+  return arena_printf(writer->arena, "const nnc_ahead ahead = NNC_NEXT_ROWS(%s, %s, %lld);\n",
+                      contract_depth(writer), rows_in_place(writer),
+                      contract_stride(writer->a, writer->a_slot));
 }
 
 static bool reads_rows_once(const ContractWriter *writer) {
@@ -238,23 +235,62 @@ static bool has_whole_panels(const ContractGrid *grid) {
   return grid->is_kept && (grid->n_blocks == 1 || grid->n_block % PANEL == 0);
 }
 
+/* Where the tile's sums lie. */
+static const char *tile_place(const ContractWriter *writer) {
+  if (writer->grid.stores_tiles)
+    return arena_printf(writer->arena, "result + m * %lld + n", (long long)writer->grid.result_row);
+  if (writer->whole_block)
+    return arena_printf(writer->arena, "sums + (m - m_first) * %s + (n - n_first)",
+                        tile_row(writer));
+  return writer->rows_inner
+             ? arena_printf(writer->arena, "sums + (m - m_first) * %s", tile_row(writer))
+             : "sums";
+}
+
+/* What the tile is called: `tile`, which is declared then, or `sums`. */
+static const char *tile_name(const ContractWriter *writer) {
+  return strcmp(tile_place(writer), "sums") == 0 ? "sums" : "tile";
+}
+
+static const char *tile_text(const ContractWriter *writer) {
+  if (strcmp(tile_name(writer), "sums") == 0) return "";
+  return arena_printf(writer->arena, "%s *const tile = %s;\n", c_value_type(writer->sum),
+                      tile_place(writer));
+}
+
+static bool has_phases(const ContractWriter *writer) {
+  return writer->window && writer->window->phases > 1;
+}
+
+/* Of the task's batch: phases of a convolution differ. */
+static const char *whole_depth(const ContractWriter *writer) {
+  return has_phases(writer) ? "whole" : "K";
+}
+
+/* A statement, of one line or of several, when the tile is the sum of the whole depth. */
+static const char *after_last_piece(const ContractWriter *writer, const char *statement) {
+  bool is_long = strchr(statement, '\n') != NULL;
+  if (writer->is_one_piece) return arena_printf(writer->arena, "%s\n", statement);
+  return arena_printf(writer->arena, "if (k + KB >= %s)%s\n  %s\n%s", whole_depth(writer),
+                      is_long ? " {" : "", statement, is_long ? "}\n" : "");
+}
+
 static const char *tile_done(const ContractWriter *writer) {
   if (writer->rows_inner || writer->grid.stores_tiles) return "";
-  if (has_whole_panels(&writer->grid))
-    return arena_printf(writer->arena,
-                        "if (is_last && (N %% NR == 0 || (N > NR && cols == NR)))\n  %s\n"
-                        "else if (is_last)\n  %s\n",
-                        epilogue_call(writer, "tile", "m", "rows", "NR"),
-                        epilogue_call(writer, "tile", "m", "rows", "N % NR"));
-  return arena_printf(writer->arena, "if (is_last)\n  %s\n",
-                      epilogue_call(writer, "tile", "m", "rows", "cols"));
+  const char *tile = tile_name(writer);
+  if (!has_whole_panels(&writer->grid))
+    return after_last_piece(writer, epilogue_call(writer, tile, "m", "rows", "cols"));
+  return after_last_piece(writer,
+                          arena_printf(writer->arena, "if (NNC_IS_WHOLE_PANEL)\n  %s\nelse\n  %s",
+                                       epilogue_call(writer, tile, "m", "rows", "NR"),
+                                       epilogue_call(writer, tile, "m", "rows", "N % NR")));
 }
 
 static const char *panel_done(const ContractWriter *writer) {
   if (!writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = writer->whole_block ? "sums + (n - n_first)" : "sums";
-  return arena_printf(writer->arena, "if (is_last)\n  %s\n",
-                      epilogue_call(writer, tile, "m_first", "m_end - m_first", "cols"));
+  return after_last_piece(writer,
+                          epilogue_call(writer, tile, "m_first", "m_end - m_first", "cols"));
 }
 
 /* Where the result of the task's batch element begins. */
@@ -274,18 +310,6 @@ static const char *result_pointer(const ContractWriter *writer) {
     place = arena_printf(arena, "%s + %s * %lld", place, axis, (long long)coefficient[i]);
   }
   return arena_printf(arena, "%s *const result = %s;\n", c_value_type(writer->sum), place);
-}
-
-static const char *tile_place(const ContractWriter *writer) {
-  if (writer->grid.stores_tiles)
-    return arena_printf(writer->arena, "result + m * %lld + n", (long long)writer->grid.result_row);
-  if (writer->whole_block) return "sums + (m - m_first) * TILE_ROW + (n - n_first)";
-  return writer->rows_inner ? "sums + (m - m_first) * TILE_ROW" : "sums";
-}
-
-static const char *tile_row(const ContractWriter *writer) {
-  if (writer->grid.stores_tiles) return code_integer(writer->arena, writer->grid.result_row);
-  return writer->whole_block ? code_integer(writer->arena, writer->grid.sums_row) : "NR";
 }
 
 /* A pointer into the worker's block. */
@@ -308,11 +332,7 @@ static bool has_window_rows(const ContractWriter *writer) {
 
 static const char *a_place(const ContractWriter *writer) {
   if (has_window_rows(writer)) return "packed_a + (m - m_first) * A_WINDOW";
-  const char *in_place =
-      arena_printf(writer->arena, "left + %s + %s",
-                   contract_place(writer->arena, "m", contract_stride(writer->a, writer->a_slot)),
-                   contract_place(writer->arena, "k",
-                                  contract_stride(&writer->kernel->contract.k, writer->a_slot)));
+  const char *in_place = rows_in_place(writer);
   if (!writer->grid.pack_a) return in_place;
   const char *packed = "packed_a + (m - m_first) / MR * A_GROUP";
   if (!writer->grid.reads_lines) return packed;
@@ -359,61 +379,51 @@ static void prepare(ContractWriter *writer) {
   writer->a = writer->grid.swap ? &slots->n : &slots->m;
   writer->b = writer->grid.swap ? &slots->m : &slots->n;
   writer->whole_block = contract_keeps_sums(&writer->grid);
+  bool is_window = writer->window && writer->window->side != WINDOW_NONE;
+  bool is_plain = !is_window && slots->batch.count == 0;
+  writer->is_one_piece = !is_window && writer->grid.k_block >= writer->grid.k;
+  writer->left = is_plain ? writer->function->operands[writer->a_slot] : "left";
+  writer->right = is_plain ? writer->function->operands[writer->b_slot] : "right";
   int m_smooth = slots->m.count > 0 ? smooth_accesses(writer, writer->n_axis - 1) : 0;
   int n_smooth = slots->n.count > 0 ? smooth_accesses(writer, kernel->axis_count - 1) : 0;
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
-/* Names of the tile and of packed blocks: of a matrix unit, if there is one when the C is compiled. */
+/* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ": what tiles are made of. Packed panels have the width of a
+ * tile. */
+static const char *vector_tiles(const ContractWriter *writer) {
+  const ContractGrid *grid = &writer->grid;
+  return arena_printf(writer->arena, "NNC_FIXED_TILES(%s, %s, %s, ", writer->packed,
+                      tile_height_text(writer->arena, grid->height),
+                      grid->pack_b || grid->is_kept ? "NNC_WIDE_PANELS" : "NNC_EVEN_PANELS");
+}
+
+/* Names of the tile: of a matrix unit, if there is one when the C is compiled, or of vectors. */
 static void add_unit(TemplateHoles *holes, const ContractWriter *writer) {
   Arena *arena = writer->arena;
   const char *unit = writer->unit;
-  template_add(holes, "P", unit);
-  template_add(holes, "OF", arena_printf(arena, "_%s", unit));
-  template_add(holes, "HEIGHT", arena_printf(arena, "NNC_TILE_ROWS_%s", unit));
-  template_add(holes, "TILES", arena_printf(arena, "NNC_TILES_%s(tiles, ", unit));
-  template_add(holes, "MULTIPLY",
-               arena_printf(arena,
-                            "NNC_MULTIPLY_%s(\n"
-                            "    tiles, rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0, width, rows,\n"
-                            "    vectors,",
-                            unit));
-  template_add(holes, "TILES_END", arena_printf(arena, "NNC_TILES_END_%s(tiles);\n", unit));
-  template_add(holes, "A_GROUP", arena_printf(arena, "NNC_LEFT_GROUP_%s(KB)", unit));
-  template_add(holes, "KB_PACKED", arena_printf(arena, "NNC_PACKED_DEPTH_%s(KB)", unit));
-  template_add(holes, "DEPTH", arena_printf(arena, "NNC_PACKED_DEPTH_%s(depth)", unit));
-}
-
-/* The same of vectors. */
-static void add_vectors(TemplateHoles *holes, const ContractWriter *writer) {
-  template_add(holes, "P", writer->packed);
-  template_add(holes, "OF", "");
-  template_add(holes, "HEIGHT", tile_height_text(writer->arena, writer->grid.height));
   template_add(holes, "TILES",
-               arena_printf(writer->arena, "NNC_FIXED_TILES(tiles, %s, ", writer->packed));
-  template_add(holes, "MULTIPLY", "tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](");
-  template_add(holes, "TILES_END", "");
-  template_add(holes, "A_GROUP", "KB * MR + 16");
-  template_add(holes, "KB_PACKED", writer->grid.is_kept ? "K" : "KB");
-  template_add(holes, "DEPTH", "depth");
+               unit ? arena_printf(arena, "NNC_TILES_%s(", unit) : vector_tiles(writer));
+  template_add(holes, "MULTIPLY",
+               unit ? arena_printf(arena, "NNC_MULTIPLY_%s", unit) : "NNC_MULTIPLY");
+  template_add(holes, "TILES_END",
+               unit ? arena_printf(arena, "NNC_TILES_END_%s(tiles);\n", unit) : "");
 }
 
-static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
-  const KernelOperand *operands = writer->kernel->operands;
-  template_add(holes, "TYPE", c_value_type(writer->sum));
-  template_add(holes, "T", c_type_name(writer->sum));
-  template_add(holes, "PACKED_TYPE", contract_packed_type(writer));
-  if (writer->unit) add_unit(holes, writer);
-  else add_vectors(holes, writer);
-  template_add(holes, "A_TYPE", c_storage_type(operands[writer->a_slot].dtype));
-}
-
-/* How a block's columns become panels: packed ones have the width of a tile. */
-static void add_panels(TemplateHoles *holes, const ContractGrid *grid) {
-  bool is_packed = grid->pack_b || grid->is_kept;
-  template_add(holes, "REST", is_packed ? "NNC_PANEL_REST" : "NNC_PANEL_EVEN_REST");
-  template_add(holes, "COLUMNS",
-               is_packed ? "nnc_least(NR, n_end - n)" : "nnc_panel_columns(n_end - n, NR, LANES)");
+/* Packed groups of rows and of columns, no power of 2 apart; "" where none of `texts` mentions one. */
+static const char *groups_text(const ContractWriter *writer, const char *texts) {
+  Arena *arena = writer->arena;
+  const char *unit = writer->unit;
+  const char *a = unit ? arena_printf(arena, "A_GROUP = NNC_LEFT_GROUP_%s(KB)", unit)
+                       : "A_GROUP = KB * MR + 16";
+  const char *depth = unit                   ? arena_printf(arena, "NNC_PACKED_DEPTH_%s(KB)", unit)
+                      : writer->grid.is_kept ? "K"
+                                             : "KB";
+  const char *b = arena_printf(arena, "B_GROUP = %s * NR + 16", depth);
+  bool has_a = code_mentions(texts, "A_GROUP"), has_b = code_mentions(texts, "B_GROUP");
+  if (!has_a && !has_b) return "";
+  return arena_printf(arena, "NNC_EXTENTS(%s%s%s); /* packed groups, no power of 2 apart */\n",
+                      has_a ? a : "", has_a && has_b ? ", " : "", has_b ? b : "");
 }
 
 static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
@@ -422,90 +432,117 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "K", grid->k);
   template_add_integer(holes, "MB", grid->m_block);
   template_add_integer(holes, "NB", grid->n_block);
-  template_add_integer(holes, "KB", grid->k_block);
   template_add_integer(holes, "M_BLOCKS", grid->m_blocks);
   template_add_integer(holes, "N_BLOCKS", grid->n_blocks);
 }
 
-static bool has_phases(const ContractWriter *writer) {
-  return writer->window && writer->window->phases > 1;
+/* What a task does for a piece of the depth. */
+static const char *piece_text(const ContractWriter *writer) {
+  Text text = {0};
+  const char *ahead = ahead_text(writer);
+  TemplateHoles holes = {.arena = writer->arena};
+  add_unit(&holes, writer);
+  template_add(&holes, "PACK_A", contract_pack_a(writer));
+  template_add(&holes, "PACK_B", contract_pack_b(writer));
+  template_add(&holes, "PANEL", contract_panel(writer));
+  template_add(&holes, "PANEL_ROW", contract_panel_row(writer));
+  template_add(&holes, "AHEAD", ahead);
+  template_add(&holes, "AHEAD_POINTER", *ahead ? "&ahead" : "NULL");
+  template_add(&holes, "DEPTH", contract_depth(writer));
+  template_add(&holes, "A", a_place(writer));
+  template_add(&holes, "A_ROW", a_row(writer));
+  template_add(&holes, "A_K", a_k(writer));
+  template_add(&holes, "TILE", tile_text(writer));
+  template_add(&holes, "TILE_NAME", tile_name(writer));
+  template_add(&holes, "TILE_ROW", tile_row(writer));
+  template_add(&holes, "IS_FIRST", writer->is_one_piece ? "true" : "k == 0");
+  template_add(&holes, "TILE_DONE", tile_done(writer));
+  template_add(&holes, "PANEL_DONE", panel_done(writer));
+  template_render(&text, "codegen_templates/contract_piece.c", &holes);
+  return text_take(&text, writer->arena);
 }
 
-/* Of the task's batch: phases of a convolution differ. */
-static const char *whole_depth(const ContractWriter *writer) {
-  return has_phases(writer) ? "whole" : "K";
+static void add_piece(TemplateHoles *holes, const ContractWriter *writer, const char *piece) {
+  bool is_one = writer->is_one_piece;
+  template_add(holes, "ONE_PIECE", is_one ? piece : "");
+  template_add(
+      holes, "PIECES_BEGIN",
+      is_one ? "" : arena_printf(writer->arena, "NNC_EACH_PIECE(%s, KB) {", whole_depth(writer)));
+  template_add(holes, "PIECES", is_one ? "" : piece);
+  template_add(holes, "PIECES_END", is_one ? "" : "}");
 }
 
-/* The packed sides, and where they lie if one of these statements mentions them. */
-static void add_packing(TemplateHoles *holes, const ContractWriter *writer) {
-  const char *type = contract_packed_type(writer), *a = a_place(writer);
-  const char *pack_a = contract_pack_a(writer), *pack_b = contract_pack_b(writer);
-  const char *panel = contract_panel(writer);
-  bool has_a = code_mentions(a, "packed_a") || code_mentions(pack_a, "packed_a");
-  bool has_b = code_mentions(pack_b, "packed_b") || code_mentions(panel, "packed_b");
-  template_add(holes, "A", a);
-  template_add(holes, "PACK_A", pack_a);
-  template_add(holes, "PACK_B", pack_b);
-  template_add(holes, "PANEL", panel);
-  template_add(holes, "PACKED_A", has_a ? scratch_pointer(writer, type, "packed_a", 0) : "");
-  template_add(holes, "PACKED_B",
-               has_b ? scratch_pointer(writer, type, "packed_b", writer->grid.a_bytes) : "");
+/* "const float *const right = h1_w + batch * 784;", where the pointer has a name. */
+static const char *side_text(const ContractWriter *writer, const char *name, int slot) {
+  const char *side = slot == writer->a_slot ? writer->left : writer->right;
+  if (strcmp(side, name) != 0) return "";
+  return arena_printf(writer->arena, "const %s *const %s = %s;\n",
+                      c_storage_type(writer->kernel->operands[slot].dtype), name,
+                      side_pointer(writer, slot));
 }
 
-/* What is declared where something uses it. */
-static void add_declarations(TemplateHoles *holes, const ContractWriter *writer) {
+/* What is declared where something uses it: the piece, the epilogue, what fills panels that are kept. */
+static void add_declarations(TemplateHoles *holes, const ContractWriter *writer,
+                             const char *piece) {
+  Arena *arena = writer->arena;
   const ContractGrid *grid = &writer->grid;
-  bool has_epilogue = !grid->stores_tiles;
-  bool has_batch = has_epilogue || writer->kernel->contract.batch.count > 0;
-  const char *batch = "const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);";
-  template_add(holes, "BATCH", !has_batch ? "" : has_phases(writer) ? window_batch(writer) : batch);
-  template_add(holes, "IS_LAST",
-               has_epilogue || grid->keeps_b
-                   ? arena_printf(writer->arena, ", is_last = k + KB >= %s", whole_depth(writer))
+  const char *type = contract_packed_type(writer), *fill = contract_fill(writer);
+  const char *left = side_text(writer, "left", writer->a_slot);
+  const char *right = grid->is_kept ? "" : side_text(writer, "right", writer->b_slot);
+  const char *result = result_pointer(writer), *depth = window_depth(writer);
+  const char *windows = window_tables(writer);
+  const char *groups = groups_text(writer, arena_printf(arena, "%s%s", piece, fill));
+  const char *batch = has_phases(writer)
+                          ? window_batch(writer)
+                          : "const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);\n";
+  bool has_batch =
+      code_mentions(arena_printf(arena, "%s%s%s%s%s", piece, left, right, result, depth), "batch");
+  bool has_kb = !writer->is_one_piece ||
+                code_mentions(arena_printf(arena, "%s%s%s", piece, groups, windows), "KB");
+  template_add(holes, "KB",
+               has_kb ? arena_printf(arena, ", KB = %lld", (long long)grid->k_block) : "");
+  template_add(holes, "GROUPS", groups);
+  template_add(holes, "PACKED_A",
+               code_mentions(piece, "packed_a") ? scratch_pointer(writer, type, "packed_a", 0)
+                                                : "");
+  template_add(holes, "PACKED_B",
+               code_mentions(piece, "packed_b")
+                   ? scratch_pointer(writer, type, "packed_b", writer->grid.a_bytes)
                    : "");
-  template_add(holes, "SUMS", has_epilogue ? sums_text(writer) : "");
-  template_add(holes, "RESULT", result_pointer(writer));
+  template_add(holes, "SUMS", grid->stores_tiles ? "" : sums_text(writer));
+  template_add(holes, "WINDOWS", windows);
   template_add(holes, "PACKED",
                grid->keeps_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
+  template_add(holes, "FILL", fill);
+  template_add(holes, "BATCH", has_batch ? batch : "");
+  template_add(holes, "WINDOW_DEPTH", depth);
+  template_add(holes, "LEFT", left);
+  template_add(holes, "RIGHT", right);
+  template_add(holes, "RESULT", result);
+}
+
+static void write_epilogue(Code *code, const ContractWriter *writer) {
+  TemplateHoles holes = {.arena = writer->arena};
+  template_add(&holes, "NAME", writer->function->name);
+  template_add(&holes, "TYPE", c_value_type(writer->sum));
+  template_add(&holes, "WORKER", epilogue_worker(writer));
+  template_add(&holes, "BATCH_NUMBER", epilogue_batch(writer));
+  function_add_epilogue(&holes, writer->function, writer->epilogue);
+  template_render(code->out, "codegen_templates/contract_epilogue.c", &holes);
 }
 
 void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window) {
-  Arena *arena = code->arena;
   ContractWriter writer = {
-      .arena = arena, .function = function, .kernel = function->kernel, .window = window};
+      .arena = code->arena, .function = function, .kernel = function->kernel, .window = window};
   prepare(&writer);
-  const ContractGrid *grid = &writer.grid;
-  writer.epilogue = grid->stores_tiles ? "" : epilogue_text(&writer);
-  const char *ahead = ahead_text(&writer);
-  TemplateHoles holes = function_holes(arena, function, grid->tasks);
-  add_types(&holes, &writer);
-  add_extents(&holes, grid);
-  add_panels(&holes, grid);
-  add_declarations(&holes, &writer);
-  template_add(&holes, "TILE_ROW", tile_row(&writer));
-  template_add(&holes, "WINDOWS", window_tables(&writer));
-  template_add(&holes, "WINDOW_DEPTH", window_depth(&writer));
-  template_add(&holes, "WHOLE", whole_depth(&writer));
-  template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
-  template_add(&holes, "FILL", contract_fill(&writer));
-  template_add(&holes, "RIGHT",
-               grid->is_kept
-                   ? ""
-                   : arena_printf(arena, "const %s *const right = %s;\n",
-                                  c_storage_type(writer.kernel->operands[writer.b_slot].dtype),
-                                  side_pointer(&writer, writer.b_slot)));
-  add_packing(&holes, &writer);
-  template_add(&holes, "TILE", tile_place(&writer));
-  template_add(&holes, "A_ROW", a_row(&writer));
-  template_add(&holes, "A_K", a_k(&writer));
-  template_add(&holes, "AHEAD", ahead);
-  template_add(&holes, "AHEAD_POINTER", *ahead ? "&ahead" : "NULL");
-  template_add(&holes, "TILE_DONE", tile_done(&writer));
-  template_add(&holes, "PANEL_DONE", panel_done(&writer));
-  if (!grid->stores_tiles) {
-    function_add_epilogue(&holes, function, writer.epilogue);
-    template_render(code->out, "codegen_templates/contract_epilogue.c", &holes);
-  }
+  writer.epilogue = writer.grid.stores_tiles ? "" : epilogue_text(&writer);
+  const char *piece = piece_text(&writer);
+  TemplateHoles holes = function_holes(code->arena, function, writer.grid.tasks);
+  add_unit(&holes, &writer);
+  add_extents(&holes, &writer.grid);
+  add_declarations(&holes, &writer, piece);
+  add_piece(&holes, &writer, piece);
+  if (!writer.grid.stores_tiles) write_epilogue(code, &writer);
   template_render(code->out, "codegen_templates/contract.c", &holes);
 }
 

@@ -14,11 +14,13 @@ typedef struct ContractWriter {
   const WindowProduct *window; /* of a convolution; NULL: both sides are matrices */
   ContractGrid grid;
   DType sum;
-  const AxisGroup *a, *b; /* outer groups of the broadcast side and of the vector side */
-  int m_axis, n_axis;     /* the kernel's first axes of m and n */
-  int a_slot, b_slot;     /* operand numbers */
-  bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
-  bool whole_block;       /* sums of the whole task are kept: k is cut */
+  const AxisGroup *a, *b;   /* outer groups of the broadcast side and of the vector side */
+  int m_axis, n_axis;       /* the kernel's first axes of m and n */
+  int a_slot, b_slot;       /* operand numbers */
+  bool rows_inner;          /* the epilogue's inner loop is over the tile's rows */
+  bool whole_block;         /* sums of the whole task are kept: k is cut */
+  bool is_one_piece;        /* of the depth: there is no loop over k */
+  const char *left, *right; /* where the sides of the task's batch element begin */
   const char *packed;   /* what packed elements and their tiles are called: the sum's type, bf16 */
   const char *unit;     /* the suffix of what a matrix unit may do: "bf16", "x3", or NULL */
   const char *epilogue; /* its text; "" without one */
@@ -38,6 +40,11 @@ bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat);
 /* "m * 784", "m". */
 const char *contract_place(Arena *arena, const char *index, long long stride);
+/* The depth of a piece, as an expression. */
+const char *contract_depth(const ContractWriter *writer);
+/* "x + m * 784 + k": of a matrix at its number `index`, `stride` apart, and where the piece of the depth begins. */
+const char *contract_from(const ContractWriter *writer, const char *matrix, const char *place,
+                          long long depth_stride);
 /* The stride of a group of one axis, or of a linear one (axis_group_is_linear). */
 long long contract_stride(const AxisGroup *group, int slot);
 const char *contract_packed_type(const ContractWriter *writer);
@@ -50,8 +57,9 @@ const char *contract_pack_a(const ContractWriter *writer);
 const char *contract_pack_b(const ContractWriter *writer);
 /* What fills the panels of b that are kept, and returns, where the worker is told to; else nothing. */
 const char *contract_fill(const ContractWriter *writer);
-/* Declares the panel that a tile reads. */
+/* Declares the panel that a tile reads; how far its rows are apart. */
 const char *contract_panel(const ContractWriter *writer);
+const char *contract_panel_row(const ContractWriter *writer);
 
 /* ---- contract_window.c: of convolutions ---- */
 

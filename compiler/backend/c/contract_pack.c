@@ -13,6 +13,18 @@ const char *contract_place(Arena *arena, const char *index, long long stride) {
   return stride == 1 ? index : arena_printf(arena, "%s * %lld", index, stride);
 }
 
+const char *contract_depth(const ContractWriter *writer) {
+  return writer->is_one_piece ? "K" : "depth";
+}
+
+const char *contract_from(const ContractWriter *writer, const char *matrix, const char *place,
+                          long long depth_stride) {
+  const char *from = arena_printf(writer->arena, "%s + %s", matrix, place);
+  if (writer->is_one_piece) return from;
+  return arena_printf(writer->arena, "%s + %s", from,
+                      contract_place(writer->arena, "k", depth_stride));
+}
+
 long long contract_stride(const AxisGroup *group, int slot) {
   return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
 }
@@ -59,8 +71,9 @@ static const char *offset_of(Arena *arena, const AxisGroup *group, int slot, con
 }
 
 const char *contract_left_end(const ContractWriter *writer, const char *row) {
-  return arena_printf(writer->arena, "nnc_pack_left_%s_%s(packed_a, %s, depth, m_end - m_first);\n",
-                      writer->grid.is_bf16 ? "zeros" : "end", writer->unit, row);
+  return arena_printf(writer->arena, "nnc_pack_left_%s_%s(packed_a, %s, %s, m_end - m_first);\n",
+                      writer->grid.is_bf16 ? "zeros" : "end", writer->unit, row,
+                      contract_depth(writer));
 }
 
 static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
@@ -68,10 +81,10 @@ static const char *block_zeros(const ContractWriter *writer, const Packing *pack
     return contract_left_end(writer,
                              arena_printf(writer->arena, "NNC_LEFT_ROW_%s(KB)", writer->unit));
   if (writer->grid.is_x3)
-    return arena_printf(writer->arena, "nnc_pack_right_end_x3(%s, %s, %s, depth, %s);\n", pack->to,
-                        pack->width, pack->group, pack->count);
-  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n", writer->packed,
-                      pack->to, pack->width, pack->group, pack->count);
+    return arena_printf(writer->arena, "nnc_pack_right_end_x3(%s, %s, %s, %s, %s);\n", pack->to,
+                        pack->width, pack->group, contract_depth(writer), pack->count);
+  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, %s, %s);\n", writer->packed,
+                      pack->to, pack->width, pack->group, contract_depth(writer), pack->count);
 }
 
 const char *contract_pack_name(const ContractWriter *writer, DType from) {
@@ -100,28 +113,51 @@ static const char *pack_call(const ContractWriter *writer, const Packing *pack, 
                       pack->group, column, steps, columns);
 }
 
+/* Whether the function that packs fills up with zeros, too: NNC_PACK. */
+static bool packs_at_once(const ContractWriter *writer, const Packing *pack) {
+  const char *part = contract_pack_name(writer, writer->kernel->operands[pack->slot].dtype);
+  return !(pack->is_left && writer->unit) && !writer->grid.is_x3 &&
+         strcmp(part, writer->packed) == 0;
+}
+
+/* The depth's number `i` of the piece. */
+static const char *depth_number(const ContractWriter *writer) {
+  return writer->is_one_piece ? "i" : "(k + i)";
+}
+
 /* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
 static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
   int slot = pack->slot;
+  const char *depth = contract_depth(writer);
   const char *strides =
       arena_printf(arena, "%lld, %lld", contract_stride(k, slot), contract_stride(outer, slot));
   bool is_deep = !axis_group_is_linear(k, slot), is_broad = !axis_group_is_linear(outer, slot);
   const char *column = is_broad ? arena_printf(arena, "(%s + c)", pack->first) : pack->first;
+  const char *from =
+      arena_printf(arena, "%s + %s", pack->from, offset_of(arena, outer, slot, column));
+  if (is_deep || !writer->is_one_piece)
+    from = arena_printf(arena, "%s + %s", from,
+                        offset_of(arena, k, slot, is_deep ? depth_number(writer) : "k"));
+  if (!is_deep && !is_broad && packs_at_once(writer, pack))
+    return arena_printf(arena, "NNC_PACK(%s, %s, %s, %s, %s, %s, %s, %s);\n", writer->packed,
+                        pack->to, pack->width, pack->group, depth, pack->count, from, strides);
   const char *call =
-      arena_printf(arena, "%s    %s + %s + %s, %s);\n",
+      arena_printf(arena, "%s    %s, %s);\n",
                    pack_call(writer, pack, is_deep ? "i" : "0", is_broad ? "c" : "0",
-                             is_deep ? "steps" : "depth", is_broad ? "columns" : pack->count),
-                   pack->from, offset_of(arena, outer, slot, column),
-                   offset_of(arena, k, slot, is_deep ? "(k + i)" : "k"), strides);
+                             is_deep ? "steps" : depth, is_broad ? "columns" : pack->count),
+                   from, strides);
   if (is_deep)
     call = arena_printf(arena,
-                        "for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+                        "for (int64_t i = 0, steps; i < %s; i += steps) {\n"
                         "  steps = %s;\n"
                         "%s"
                         "}\n",
-                        run_length(arena, k, "k + i", "depth - i"), indented(arena, call));
+                        depth,
+                        run_length(arena, k, writer->is_one_piece ? "i" : "k + i",
+                                   arena_printf(arena, "%s - i", depth)),
+                        indented(arena, call));
   if (is_broad)
     call = arena_printf(
         arena,
@@ -140,14 +176,15 @@ static const char *pack_elements(const ContractWriter *writer, const Packing *pa
   const char *element = arena_printf(
       arena, "%s[%s + %s]", pack->from,
       contract_offset(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
-      contract_offset(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
+      contract_offset(arena, &writer->kernel->contract.k, pack->slot, depth_number(writer)));
   return arena_printf(arena,
-                      "for (int64_t i = 0; i < depth; i++)\n"
+                      "for (int64_t i = 0; i < %s; i++)\n"
                       "  for (int64_t c = 0; c < %s; c++)\n"
                       "    (%s)[c / %s * %s + i * %s + c %% %s] = %s;\n"
                       "%s",
-                      pack->count, pack->to, pack->width, pack->group, pack->width, pack->width,
-                      converted(writer, pack->slot, element), block_zeros(writer, pack));
+                      contract_depth(writer), pack->count, pack->to, pack->width, pack->group,
+                      pack->width, pack->width, converted(writer, pack->slot, element),
+                      block_zeros(writer, pack));
 }
 
 static const char *pack_text(const ContractWriter *writer, const Packing *pack) {
@@ -166,12 +203,12 @@ const char *contract_pack_a(const ContractWriter *writer) {
   if (window_side(writer) == WINDOW_ROWS) return window_pack_rows(writer);
   Packing pack = {.slot = writer->a_slot,
                   .outer = writer->a,
-                  .from = "left",
+                  .from = writer->left,
                   .to = "packed_a",
                   .width = "MR",
                   .group = "A_GROUP",
                   .first = "m_first",
-                  .count = "(m_end - m_first)",
+                  .count = "m_end - m_first",
                   .is_left = true};
   const char *text = pack_text(writer, &pack);
   if (!writer->grid.reads_lines) return text;
@@ -183,12 +220,12 @@ const char *contract_pack_a(const ContractWriter *writer) {
 static const char *pack_columns(const ContractWriter *writer) {
   Packing pack = {.slot = writer->b_slot,
                   .outer = writer->b,
-                  .from = "right",
+                  .from = writer->right,
                   .to = "panels",
                   .width = "NR",
                   .group = "B_GROUP",
                   .first = "n_first",
-                  .count = "(n_end - n_first)"};
+                  .count = "n_end - n_first"};
   WindowSide side = window_side(writer);
   if (side == WINDOW_NONE) return pack_text(writer, &pack);
   return arena_printf(writer->arena, "%s%s",
@@ -199,12 +236,20 @@ static const char *pack_columns(const ContractWriter *writer) {
 
 const char *contract_fill(const ContractWriter *writer) {
   if (!writer->grid.is_kept) return "";
+  bool is_window = window_side(writer) != WINDOW_NONE;
+  const char *declared =
+      is_window ? arena_printf(writer->arena,
+                               "  %s"
+                               "  const %s *const right = %s;\n"
+                               "  const int64_t k = 0, depth = K;\n",
+                               window_depth(writer),
+                               c_storage_type(writer->kernel->operands[writer->b_slot].dtype),
+                               writer->function->operands[writer->b_slot])
+                : "";
   return arena_printf(
       writer->arena,
       "if (worker->fills) {\n"
-      "  %s"
-      "  const %s *const right = %s;\n"
-      "  const int64_t k = 0, depth = K;\n"
+      "%s"
       "  NNC_TASKS(worker, (N + NR - 1) / NR, panel) {\n"
       "    const int64_t n_first = panel * NR, n_end = nnc_least(n_first + NR, N);\n"
       "    %s *const panels = kept + panel * B_GROUP;\n"
@@ -212,8 +257,7 @@ const char *contract_fill(const ContractWriter *writer) {
       "  }\n"
       "  return;\n"
       "}\n",
-      window_depth(writer), c_storage_type(writer->kernel->operands[writer->b_slot].dtype),
-      writer->function->operands[writer->b_slot], c_value_type(writer->sum),
+      declared, c_value_type(writer->sum),
       indented(writer->arena, indented(writer->arena, pack_columns(writer))));
 }
 
@@ -234,34 +278,27 @@ const char *contract_pack_b(const ContractWriter *writer) {
                       "%s"
                       "if (packed != task / M_BLOCKS) {\n"
                       "%s"
-                      "  if (is_last) packed = task / M_BLOCKS;\n"
+                      "  %spacked = task / M_BLOCKS;\n"
                       "}\n",
-                      declared, indented(arena, packing));
+                      declared, indented(arena, packing),
+                      writer->is_one_piece ? "" : "if (k + KB >= K) ");
 }
 
 const char *contract_panel(const ContractWriter *writer) {
   Arena *arena = writer->arena;
   const char *type = contract_packed_type(writer);
   if (writer->grid.is_kept)
-    return arena_printf(arena,
-                        "const %s *const panel = kept + n / NR * B_GROUP + k * NR;\n"
-                        "const int64_t panel_row = NR;\n",
-                        type);
+    return arena_printf(arena, "const %s *const panel = kept + n / NR * B_GROUP%s;\n", type,
+                        writer->is_one_piece ? "" : " + k * NR");
   if (writer->grid.pack_b)
-    return arena_printf(arena,
-                        "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n"
-                        "const int64_t panel_row = NR;\n",
+    return arena_printf(arena, "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n",
                         type);
   long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
-  return arena_printf(arena,
-                      "const %s *panel = right + %s + n;\n"
-                      "int64_t panel_row = %lld;\n"
-                      "if (cols %% LANES != 0) {\n"
-                      "  nnc_pack_block_%s(packed_b, NR, 0, 0, depth, cols, panel, panel_row, 1);\n"
-                      "  nnc_pack_zeros_%s(packed_b, NR, 0, depth, cols);\n"
-                      "  panel = packed_b;\n"
-                      "  panel_row = NR;\n"
-                      "}\n",
-                      type, contract_place(arena, "k", row), row, c_type_name(writer->sum),
-                      c_type_name(writer->sum));
+  return arena_printf(arena, "NNC_PANEL_IN_PLACE(%s, %s, %s, %lld, packed_b);\n",
+                      c_type_name(writer->sum), contract_depth(writer),
+                      contract_from(writer, writer->right, "n", row), row);
+}
+
+const char *contract_panel_row(const ContractWriter *writer) {
+  return writer->grid.is_kept || writer->grid.pack_b ? "NR" : "panel_row";
 }

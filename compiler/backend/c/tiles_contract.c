@@ -162,9 +162,8 @@ int64_t even_tile_height(int64_t rows) {
 }
 
 const char *tile_height_text(Arena *arena, int64_t height) {
-  long long rows = (long long)height;
   if (height == TILE_ROWS) return "NNC_TILE_ROWS";
-  return arena_printf(arena, "NNC_TILE_ROWS < %lld ? NNC_TILE_ROWS : %lld", rows, rows);
+  return arena_printf(arena, "NNC_ROWS_UP_TO(%lld)", (long long)height);
 }
 
 /* Columns that are computed together if there is one. */

@@ -191,10 +191,11 @@ static void fix_loop(ShareText *text, int at) {
 /* Functions and macros of the runtime that do not gain by constants. Others are inline, and many are written
  * for arguments that are known. */
 static bool takes_any_number(const Token *token) {
-  static const char *const names[] = {"NNC_TASKS",    "NNC_EXTENTS", "NNC_FIXED_TILES", "nnc_least",
-                                      "nnc_greatest", "nnc_within",  "nnc_clamp"};
-  static const char *const starts[] = {"nnc_random_", "nnc_philox_", "nnc_pack_",
-                                       "nnc_panel_",  "NNC_PANEL_"};
+  static const char *const names[] = {
+      "NNC_TASKS",      "NNC_EXTENTS",        "NNC_FIXED_TILES", "nnc_least",      "nnc_greatest",
+      "nnc_within",     "nnc_clamp",          "NNC_BLOCK_OF",    "NNC_EACH_PIECE", "NNC_MULTIPLY",
+      "NNC_NEXT_PANEL", "NNC_PANEL_IN_PLACE", "NNC_NEXT_ROWS",   "NNC_NEXT_TILE",  "NNC_PACK"};
+  static const char *const starts[] = {"nnc_random_", "nnc_philox_", "nnc_pack_"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (share_text_is(token, names[i])) return true;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
