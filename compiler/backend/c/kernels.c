@@ -57,7 +57,8 @@ static const char *const words[] = {
     "both",        "is_new",    "shown",       "head",        "c",
     "j",           "values",    "kept",        "cut",         "is_short",
     "of",          "stack",     "block",       "of_part",     "wide_seen",
-    "wide_given",  "l0",        "l1",          "at",          NULL};
+    "wide_given",  "l0",        "l1",          "at",          "ahead",
+    "panel_row",   NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,

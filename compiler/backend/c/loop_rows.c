@@ -34,6 +34,27 @@ static const char *reduction_name(Op reduce) {
   }
 }
 
+/* Whether a stage reduces neighbours in memory as they are. */
+static bool reduces_memory(const LoopWriter *writer, const Stage *stage) {
+  const Expr *value = stage->value;
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  int axes = writer->kernel->axis_count + stage->axis_count;
+  return value->kind == EXPR_LOAD && value->guard_count == 0 && !dtype_is_half(value->dtype) &&
+         writer->kernel->operands[value->operand].dtype == value->dtype &&
+         index_is_affine(value->index, axes, &base, coefficient) && coefficient[axes - 1] == 1;
+}
+
+/* "&x[i0 * 10]": where such a stage's values lie, from element `first` of the last axis on. */
+static const char *row_in_memory(LoopWriter *writer, const Stage *stage, const char *first) {
+  ExprScope *scope = &writer->scope;
+  const char *axis = scope->axes[scope->axis_count - 1];
+  scope->axes[scope->axis_count - 1] = first;
+  const char *index = expression_index(scope, stage->value->index);
+  scope->axes[scope->axis_count - 1] = axis;
+  return arena_printf(writer->code->arena, "&%s[%s]", scope->operands[stage->value->operand],
+                      index);
+}
+
 /* Blocks of values, of which few hold one that is better than the best so far: only these are
  * looked through. */
 static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int number) {
@@ -69,6 +90,12 @@ static void write_row_arg(LoopWriter *writer, const Stage *stage, int number) {
   DType dtype = stage->value->dtype;
   if (dtype_is_float(dtype) && stage->extent[0] >= LONG_SEARCH) {
     write_row_arg_blocks(writer, stage, number);
+    return;
+  }
+  if (stage->axis_count == 1 && dtype_is_float(dtype) && reduces_memory(writer, stage)) {
+    code_line(code, "const int32_t s%d = nnc_%s_%s(%s, %lld);", number,
+              stage->reduce == OP_ARGMAX ? "argmax" : "argmin", c_type_name(dtype),
+              row_in_memory(writer, stage, "0"), (long long)stage->extent[0]);
     return;
   }
   code_line(code, "int32_t s%d = 0;", number);
@@ -136,16 +163,6 @@ typedef struct RowLanes {
   bool is_load;
 } RowLanes;
 
-/* Whether a stage reduces neighbours in memory as they are. */
-static bool reduces_memory(const LoopWriter *writer, const Stage *stage) {
-  const Expr *value = stage->value;
-  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  int axes = writer->kernel->axis_count + stage->axis_count;
-  return value->kind == EXPR_LOAD && value->guard_count == 0 && !dtype_is_half(value->dtype) &&
-         writer->kernel->operands[value->operand].dtype == value->dtype &&
-         index_is_affine(value->index, axes, &base, coefficient) && coefficient[axes - 1] == 1;
-}
-
 /* Whether an operand is too large for a core's own cache. */
 static bool is_far(const LoopWriter *writer, int operand) {
   const KernelOperand *memory = &writer->kernel->operands[operand];
@@ -161,13 +178,7 @@ static const char *write_row_values(LoopWriter *writer, int number, const RowLan
   ExprScope *scope = &writer->scope;
   const Stage *stage = &writer->kernel->stages[number];
   bool is_start = strcmp(first, "0") == 0;
-  if (lanes->is_load) {
-    const char *axis = scope->axes[scope->axis_count - 1];
-    scope->axes[scope->axis_count - 1] = first;
-    const char *index = expression_index(scope, stage->value->index);
-    scope->axes[scope->axis_count - 1] = axis;
-    return arena_printf(arena, "&%s[%s]", scope->operands[stage->value->operand], index);
-  }
+  if (lanes->is_load) return row_in_memory(writer, stage, first);
   const char *place = is_start ? "l" : arena_printf(arena, "%s + l", first);
   RowLoop loop = {.writer = writer,
                   .number = number,
@@ -184,6 +195,31 @@ static const char *write_row_values(LoopWriter *writer, int number, const RowLan
   return is_start ? lanes->kept : arena_printf(arena, "%s + %s", lanes->kept, first);
 }
 
+/* A row by one call: of memory, or of some values that are computed before. */
+static void write_whole_row(LoopWriter *writer, int number, const RowLanes *lanes) {
+  Code *code = writer->code;
+  Arena *arena = code->arena;
+  const Stage *stage = &writer->kernel->stages[number];
+  const bool is_far_away = lanes->is_load && is_far(writer, stage->value->operand);
+  long long extent = (long long)stage->extent[0];
+  const char *values = lanes->kept ? lanes->kept : arena_printf(arena, "v%d", number);
+  if (lanes->is_load) {
+    values = row_in_memory(writer, stage, "0");
+  } else {
+    code_line(code, "%s %s[NNC_BLOCK] NNC_ALIGNED;", lanes->type, values);
+    loop_write_hint(writer, number, extent);
+    code_open(code, "for (int64_t j0 = 0; j0 < %lld; j0++)", extent);
+    const char *value = expression_render(code, &writer->scope, number)[0];
+    code_line(code, "%s[j0] = %s;", values, value);
+    code_close(code);
+  }
+  code_line(code, "const %s s%d = %s_%srow(%s, %lld);", lanes->type, number, lanes->functions,
+            is_far_away ? "far_" : "", values, extent);
+  if (lanes->kept)
+    vec_push(arena, &writer->scope.hoisted,
+             ((Hoisted){stage->value, arena_printf(arena, "%s[j0]", lanes->kept)}));
+}
+
 /* Whole blocks of values through fixed lanes, then the rest. */
 static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) {
   Code *code = writer->code;
@@ -197,6 +233,11 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
                     .kept = is_kept ? arena_printf(arena, "r%d", number) : NULL,
                     .is_load = reduces_memory(writer, stage)};
   const char *far = lanes.is_load && is_far(writer, stage->value->operand) ? "far_" : "";
+  if (last == 0 &&
+      (lanes.is_load || (extent <= NNC_BLOCK && !expression_has_near(&writer->scope, number)))) {
+    write_whole_row(writer, number, &lanes);
+    return;
+  }
   code_line(code, "%s s%d;", lanes.type, number);
   if (is_kept)
     code_line(code, "%s %s[%lld] NNC_ALIGNED;", lanes.type, lanes.kept,
