@@ -212,8 +212,8 @@ NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
 #define NNC_LAST_BLOCK(all, block, blocks) ((all) - ((blocks) - (int64_t)1) * (block))
 #define NNC_VECTORS_OF(columns) (((columns) + LANES - 1) / LANES)
 #define NNC_TILE_TABLE_OF(name, tile_vectors, MB, NB)                                              \
-  NNC_TILE_TABLE(name, (MB) < MR ? 0 : MR, ROWS_1, ROWS_2, (NB) < NR ? 0 : tile_vectors,           \
-                 VECTORS_1, VECTORS_2)
+  NNC_TILE_TABLE(name, (int64_t)(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,                                \
+                 (int64_t)(NB) < NR ? 0 : tile_vectors, VECTORS_1, VECTORS_2)
 
 /* Columns go in panels of NR of them, the last of a block has the rest: wide panels, as all are that are packed. A tile of
  * one vector uses each element of a once, and loads more than it multiplies. So where panels are read in place, the last
@@ -247,9 +247,9 @@ NNC_INLINE int64_t nnc_panel_columns(bool even, int64_t left, int64_t wide, int6
                 VECTORS_1 = NNC_LAST_VECTORS(panels, NB, NR),                                      \
                 VECTORS_2 = NNC_LAST_VECTORS(panels, NNC_LAST_BLOCK(N, NB, N_BLOCKS), NR);         \
   nnc_tile_of_##name *tiles[3][3];                                                                 \
-  nnc_find_tiles_##name(tiles, (const int64_t[6]){(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,              \
-                                                  (NB) < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1,     \
-                                                  VECTORS_2})
+  nnc_find_tiles_##name(tiles, (const int64_t[6]){(int64_t)(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,     \
+                                                  (int64_t)(NB) < NR ? 0 : NNC_TILE_VECTORS,       \
+                                                  VECTORS_1, VECTORS_2})
 
 #define NNC_BLOCK_OF(task)                                                                         \
   const int64_t m_first = (task) % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);              \

@@ -211,6 +211,7 @@ static void emit_kernels(Emitter *emitter, SourceParts *parts, int count) {
     bool is_inside = merges && merges->is_inside[i];
     emitter->code.out = is_inside ? &unused : &parts->kernels[i].text;
     emit_kernel(emitter, i);
+    code_tidy(&parts->kernels[i].text);
     text_free(&unused);
   }
   if (emitter->program->target->back_end->shares_functions && !emitter->options->debug)

@@ -47,7 +47,8 @@ static const char *sum_text(const ExprScope *scope, const Index *index) {
   const char *left = expression_index(scope, index->left);
   if (index->right->kind == INDEX_CONST && index->right->value < 0)
     return arena_printf(scope->arena, "%s - %lld", left, -(long long)index->right->value);
-  return arena_printf(scope->arena, "%s + %s", left, expression_index(scope, index->right));
+  const char *right = expression_index(scope, index->right);
+  return strcmp(right, "0") == 0 ? left : arena_printf(scope->arena, "%s + %s", left, right);
 }
 
 static const char *element_text(const ExprScope *scope, int operand, const Index *index) {
