@@ -73,16 +73,23 @@ bool loop_write_hint(LoopWriter *writer, int number, int64_t points) {
 
 /* ---- columns ---- */
 
+static const char columns_begin[] = "for (int64_t l = 0", columns_next[] = "; l < count; l++";
+
 static void open_columns(LoopWriter *writer) {
-  code_open(writer->code, "for (int64_t l = 0; l < count; l++)");
-  writer->column_mark = code_mark(writer->code);
+  writer->column_mark = code_mark(writer->code) + 2 * (size_t)writer->code->indent;
+  code_open(writer->code, "%s%s)", columns_begin, columns_next);
 }
 
+/* The columns' axis, where it is mentioned, goes with the loop. */
 static void close_columns(LoopWriter *writer) {
   Arena *arena = writer->code->arena;
+  Text *out = writer->code->out;
   const char *axis = arena_printf(arena, "i%d", writer->kernel->axis_count - 1);
-  code_declare(writer->code, writer->column_mark, axis,
-               arena_printf(arena, "const int64_t %s = first + l;", axis));
+  size_t begin = writer->column_mark + strlen(columns_begin), next = begin + strlen(columns_next);
+  if (code_mentions(out->data + next, axis)) {
+    text_insert(out, next, arena_printf(arena, ", %s++", axis));
+    text_insert(out, begin, arena_printf(arena, ", %s = first", axis));
+  }
   code_close(writer->code);
 }
 
@@ -174,8 +181,11 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   if (dtype == DTYPE_F32 && is_long) dtype = DTYPE_F64;
   const char *start = dialect_c.reduction_start(stage->reduce, dtype);
   int block = writer->column_block;
-  code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, block);
-  code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", block, number, start);
+  bool is_zero = strcmp(start, "0") == 0;
+  code_line(code, "%s a%d[%d] NNC_ALIGNED%s;", c_value_type(dtype), number, block,
+            is_zero ? " = {0}" : "");
+  if (!is_zero)
+    code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", block, number, start);
   if (reduction_is_search(stage->reduce)) {
     write_column_search(writer, number, dtype);
     return;
@@ -355,10 +365,16 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
     for (int i = 0; i < kernel->stage_count; i++) write_column_stage(writer, i);
     code_close(code);
   } else {
-    if (last >= 0)
-      code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+    bool has_loop =
+        last >= 0 && kernel->extent[last] > 1; /* an axis of one point is in few indices */
+    const char *axis = arena_printf(code->arena, "i%d", last);
+    if (has_loop)
+      code_open(code, "for (int64_t %s = %s; %s < %s; %s++)", axis, begin, axis, end, axis);
+    size_t mark = code_mark(code);
     for (int i = 0; i < kernel->stage_count; i++) loop_write_row_stage(writer, i);
-    if (last >= 0) code_close(code);
+    if (has_loop) code_close(code);
+    else if (last >= 0)
+      code_declare(code, mark, axis, arena_printf(code->arena, "const int64_t %s = 0;", axis));
   }
 }
 
@@ -371,9 +387,8 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   if (grid->blocks > 1) {
     const char *number =
         grid->rows == 1 ? "task" : arena_printf(arena, "task %% %lld", (long long)grid->blocks);
-    code_line(code, "const int64_t begin = %s * %lld;", number, (long long)grid->block);
-    code_line(code, "const int64_t end = nnc_least(begin + %lld, %lld);", (long long)grid->block,
-              (long long)grid->last);
+    code_line(code, "const int64_t begin = %s * %lld, end = nnc_least(begin + %lld, %lld);", number,
+              (long long)grid->block, (long long)grid->block, (long long)grid->last);
     begin = "begin";
     end = "end";
   }

@@ -141,6 +141,13 @@ static void open_row_values(void *context) {
   loop->mark = code_mark(loop->writer->code);
 }
 
+/* A whole row, by its axis. */
+static void open_row(void *context) {
+  const RowLoop *loop = context;
+  loop_write_hint(loop->writer, loop->number, loop->points);
+  code_open(loop->writer->code, "for (int64_t j0 = 0; j0 < %s; j0++)", loop->count);
+}
+
 static void write_row_value(void *context) {
   const RowLoop *loop = context;
   Code *code = loop->writer->code;
@@ -206,12 +213,17 @@ static void write_whole_row(LoopWriter *writer, int number, const RowLanes *lane
   if (lanes->is_load) {
     values = row_in_memory(writer, stage, "0");
   } else {
+    bool has_near = expression_has_near(&writer->scope, number); /* which declares */
     code_line(code, "%s %s[NNC_BLOCK] NNC_ALIGNED;", lanes->type, values);
-    loop_write_hint(writer, number, extent);
-    code_open(code, "for (int64_t j0 = 0; j0 < %lld; j0++)", extent);
-    const char *value = expression_render(code, &writer->scope, number)[0];
-    code_line(code, "%s[j0] = %s;", values, value);
-    code_close(code);
+    if (has_near) code_block(code);
+    RowLoop loop = {.writer = writer,
+                    .number = number,
+                    .count = code_integer(arena, extent),
+                    .value = arena_printf(arena, "%s[j0]", values),
+                    .points = extent};
+    expression_write_loop(code, &writer->scope, number,
+                          &(LoopParts){open_row, write_row_value, NULL, &loop});
+    if (has_near) code_close(code);
   }
   code_line(code, "const %s s%d = %s_%srow(%s, %lld);", lanes->type, number, lanes->functions,
             is_far_away ? "far_" : "", values, extent);
@@ -233,8 +245,7 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
                     .kept = is_kept ? arena_printf(arena, "r%d", number) : NULL,
                     .is_load = reduces_memory(writer, stage)};
   const char *far = lanes.is_load && is_far(writer, stage->value->operand) ? "far_" : "";
-  if (last == 0 &&
-      (lanes.is_load || (extent <= NNC_BLOCK && !expression_has_near(&writer->scope, number)))) {
+  if (last == 0 && (lanes.is_load || extent <= NNC_BLOCK)) {
     write_whole_row(writer, number, &lanes);
     return;
   }

@@ -146,12 +146,16 @@ static const char *emit_repeats(Emitter *emitter, const char *name, const Progra
                       scans, loops, name);
 }
 
+/* A number without a fraction as an integer. */
+static const char *number_text(Arena *arena, double value) {
+  const double exact = 9007199254740992;
+  if (value < exact && value == (double)(int64_t)value) return code_integer(arena, (int64_t)value);
+  return c_literal(arena, DTYPE_F64, value);
+}
+
 /* Rows have only what is not 0: see nnc_step. */
-static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
-  if (step->kind == STEP_BARRIER) {
-    code_line(&emitter->code, "NNC_BARRIER,");
-    return;
-  }
+static const char *row_text(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
+  if (step->kind == STEP_BARRIER) return "NNC_BARRIER";
   Arena *arena = emitter->arena;
   bool trains = entry->entry == ENTRY_TRAIN || entry->entry == ENTRY_ACCUMULATE;
   const char *kernel =
@@ -162,23 +166,22 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
   double flops, bytes;
   step_costs(emitter, entry, step, &flops, &bytes);
   Text row = {0};
-  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, .tasks = %lld, .line = %d",
+  text_printf(&row, "{%s, %s, %s, %s, %s, %s, %s, %lld, .line = %d",
               code_string(arena, step->class_name),
               code_string(arena, step->operator_name ? step->operator_name : ""),
               code_string(arena, kernel), code_string(arena, step->path),
-              code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
-              c_literal(arena, DTYPE_F64, bytes), (long long)step->task_count,
+              code_string(arena, stored_names(emitter, step)), number_text(arena, flops),
+              number_text(arena, bytes), (long long)step->task_count,
               step->span.file ? step->span.line : 0);
   if (rounds > 1) text_printf(&row, ", .rounds = %lld", rounds);
   if (unit) text_printf(&row, ", .unit = %s", unit);
   if (later > 0) text_printf(&row, ", .later = %d", later);
-  if (trains && step->nodes)
-    text_printf(&row, ",\n   .nodes = %s", code_string(arena, step->nodes));
   if (trains)
-    text_printf(&row, ",\n   .operands =%s",
+    text_printf(&row, ",\n   .nodes = %s, .operands =%s",
+                step->nodes ? code_string(arena, step->nodes) : "NULL",
                 code_string_lines(arena, operand_lines(emitter, step)));
-  code_line(&emitter->code, "%s},", row.data);
-  text_free(&row);
+  text_add_char(&row, '}');
+  return text_take(&row, arena);
 }
 
 /* Whether the runtime asks for the steps of an entry: `profile` does, and what looks at numbers, of entries that train. */
@@ -190,7 +193,13 @@ const char *emitter_step_table(Emitter *emitter, const char *name, const Program
   Code *code = &emitter->code;
   if (entry->steps.count == 0 || !tells_steps(entry->entry)) return "";
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
-  for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, entry, &entry->steps.items[i]);
+  for (int i = 0; i < entry->steps.count; i++) {
+    const char *row = row_text(emitter, entry, &entry->steps.items[i]);
+    bool is_followed = /* by a barrier, which stands in its line */
+        i + 1 < entry->steps.count && entry->steps.items[i + 1].kind == STEP_BARRIER;
+    code_line(code, "%s,%s", row, is_followed ? " NNC_BARRIER," : "");
+    i += is_followed;
+  }
   code_close_list(code);
   return arena_printf(emitter->arena, ", .step_count = %d, .steps = %s_steps%s", entry->steps.count,
                       name, emit_repeats(emitter, name, entry));

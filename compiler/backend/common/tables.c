@@ -31,7 +31,7 @@ const char *emitter_tensor(Emitter *emitter, const char *name, Type type, int64_
 }
 
 void emitter_rows(Emitter *emitter, const char *head, int count, const char *const *rows) {
-  enum { WIDTH = 100 };
+  enum { WIDTH = 100, FEW = 3 };
   Code *code = &emitter->code;
   Text line = {0};
   if (count == 0) return;
@@ -40,6 +40,8 @@ void emitter_rows(Emitter *emitter, const char *head, int count, const char *con
   text_add(&line, "};");
   if (line.length <= WIDTH) {
     code_line(code, "%s", line.data);
+  } else if (count <= FEW) { /* as many in a line as there is room for */
+    code_list(code, arena_printf(code->arena, "static const %s = {", head), count, rows, "};");
   } else {
     code_open(code, "static const %s =", head);
     for (int i = 0; i < count; i++) code_line(code, "%s,", rows[i]);
