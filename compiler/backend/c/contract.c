@@ -54,14 +54,25 @@ typedef struct TileLoop {
   ExprScope *scope;
 } TileLoop;
 
+/* "for (int64_t r = 0, i0 = m; r < rows; r++, i0++)": with the axis of the kernel that the rows, or columns, are along.
+ * Where they are along several, or a window's, these are declared in the loop. */
 static void open_tile_loop(const TileLoop *loop, bool is_row) {
   const ContractWriter *writer = loop->writer;
-  const char *name = is_row ? "r" : "c";
+  const char *name = is_row ? "r" : "c", *count = is_row ? "rows" : "cols";
+  const char *from = is_row ? "m" : "n";
   bool is_m = is_row != writer->grid.swap;
-  code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name,
-            is_row ? "rows" : "cols", name);
-  declare_axes(writer, loop->code, loop->scope, is_m ? writer->m_axis : writer->n_axis,
-               is_m ? writer->n_axis : writer->kernel->axis_count, is_row ? "m + r" : "n + c");
+  int first = is_m ? writer->m_axis : writer->n_axis;
+  int end = is_m ? writer->n_axis : writer->kernel->axis_count;
+  bool is_asked = !loop->scope->asks || expression_asks_for_axis(loop->scope, 0, first);
+  if (end == first + 1 && is_asked && expression_uses_axis(writer->arena, writer->kernel, first)) {
+    code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0, i%d = %s; %s < %s; %s++, i%d++)", name,
+              first, from, name, count, name, first);
+  } else {
+    code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name, count,
+              name);
+    declare_axes(writer, loop->code, loop->scope, first, end,
+                 arena_printf(writer->arena, "%s + %s", from, name));
+  }
   if (is_row) window_write_guard(writer, loop->code);
 }
 

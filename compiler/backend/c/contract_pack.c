@@ -216,12 +216,18 @@ const char *contract_pack_a(const ContractWriter *writer) {
                       indented(writer->arena, text));
 }
 
-/* Fills `panels` with the columns [n_first, n_end) at the depth of [k, k + depth). */
+/* What the packed panels of a piece are called: where all pieces are kept, or panels for good, `panels`. */
+static const char *panels_name(const ContractWriter *writer) {
+  bool is_window = writer->window && writer->window->side != WINDOW_NONE;
+  return writer->grid.is_kept || writer->grid.b_piece > 0 || is_window ? "panels" : "packed_b";
+}
+
+/* Fills the panels with the columns [n_first, n_end) at the depth of [k, k + depth). */
 static const char *pack_columns(const ContractWriter *writer) {
   Packing pack = {.slot = writer->b_slot,
                   .outer = writer->b,
                   .from = writer->right,
-                  .to = "panels",
+                  .to = panels_name(writer),
                   .width = "NR",
                   .group = "B_GROUP",
                   .first = "n_first",
@@ -270,8 +276,10 @@ const char *contract_pack_b(const ContractWriter *writer) {
                            ? arena_printf(writer->arena, "packed_b + k / KB * (int64_t)%lld",
                                           (long long)grid->b_piece)
                            : "packed_b";
-  const char *declared =
-      arena_printf(writer->arena, "%s *const panels = %s;\n", contract_packed_type(writer), panels);
+  const char *declared = strcmp(panels_name(writer), "panels") != 0
+                             ? ""
+                             : arena_printf(writer->arena, "%s *const panels = %s;\n",
+                                            contract_packed_type(writer), panels);
   Arena *arena = writer->arena;
   if (!grid->keeps_b) return arena_printf(arena, "%s%s", declared, packing);
   return arena_printf(arena,
@@ -291,8 +299,8 @@ const char *contract_panel(const ContractWriter *writer) {
     return arena_printf(arena, "const %s *const panel = kept + n / NR * B_GROUP%s;\n", type,
                         writer->is_one_piece ? "" : " + k * NR");
   if (writer->grid.pack_b)
-    return arena_printf(arena, "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n",
-                        type);
+    return arena_printf(arena, "const %s *const panel = %s + (n - n_first) / NR * B_GROUP;\n", type,
+                        panels_name(writer));
   long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
   return arena_printf(arena, "NNC_PANEL_IN_PLACE(%s, %s, %s, %lld, packed_b);\n",
                       c_type_name(writer->sum), contract_depth(writer),
