@@ -552,6 +552,39 @@ static void test_long_lines_are_broken(void **state) {
              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
              ", c */\n");
+  /* what goes on within brackets is not indented once more; what follows a whole row is no rest of it */
+  check_wrap("  f(a,\n      ", 90, ", b, c);\n",
+             "      xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, b,\n      c);\n");
+  check_wrap("  {1},\n  {", 90, ", b, ccccccc},\n",
+             "  {xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, b,\n      ccccccc},\n");
+}
+
+static void check_tidy(const char *before, const char *expected) {
+  Text text = {0};
+  text_add(&text, before);
+  code_tidy(&text);
+  assert_string_equal(text.data, expected);
+  text_free(&text);
+}
+
+static void test_loops_around_one_statement(void **state) {
+  (void)state;
+  check_tidy("  for (;;) {\n    f(a);\n  }\n", "  for (;;) f(a);\n");
+  check_tidy("for (i) {\n  NNC_ROLLED for (j) {\n    f(a);\n  }\n}\ng();\n",
+             "for (i)\n  NNC_ROLLED for (j) f(a);\ng();\n");
+  check_tidy("for (i) {\n  for (j) {\n    f(a);\n    g(a);\n  }\n}\n",
+             "for (i)\n  for (j) {\n    f(a);\n    g(a);\n  }\n");
+  /* a declaration, a choice, two statements and heads of several lines keep theirs */
+  static const char *const kept[] = {
+      "for (i) {\n  const int t = 1;\n}\n",
+      "for (i) {\n  if (a) continue;\n}\n",
+      "for (i) {\n  f(a);\n  g(a);\n}\n",
+      "for (i) {\n  for (j; a;\n       b) {\n    f(a);\n    g(a);\n  }\n}\n",
+      "for (i) {\n  f(a,\n    b);\n}\n",
+      "if (a) {\n  f(a);\n}\n"};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) check_tidy(kept[i], kept[i]);
 }
 
 /* test_emit [PATTERN]: the tests whose name matches, as test_conv*. */
@@ -574,6 +607,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_variants),
       cmocka_unit_test(test_indexed),
       cmocka_unit_test(test_long_lines_are_broken),
+      cmocka_unit_test(test_loops_around_one_statement),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,7 @@ static void test_extents(void **state) {
 #define TILES(m, n)                                                                                \
   HEAD "{\n  NNC_EXTENTS(M = " m " /* rows */, N = " n ", MR = NNC_TILE_ROWS, ODD = M % MR,\n"     \
        "      UNREAD = M * 2, TASKS = 3);\n"                                                       \
-       "  NNC_FIXED_TILES(tiles, f32, MR, ODD, 0, N, 0, 0);\n"                                     \
+       "  NNC_FIXED_TILES(f32, M, ODD, 1, N, 4, 1);\n"                                             \
        "  NNC_TASKS(worker, TASKS, task) tiles[1][0](M, $, N, &);\n}\n"
   add("net_a", "x", "y", TILES("12", "4"));
   add("net_b", "x", "y", TILES("24", "4"));
@@ -191,7 +191,7 @@ static void test_extents(void **state) {
                          "const int64_t M)\n"
                          "{\n  NNC_EXTENTS(N = 4, MR = NNC_TILE_ROWS, TASKS = 3);\n"
                          "  const int64_t ODD = M % MR;\n"
-                         "  NNC_FOUND_TILES(tiles, f32, MR, ODD, 0, N, 0, 0);\n"
+                         "  NNC_FOUND_TILES(f32, M, ODD, 1, N, 4, 1);\n"
                          "  NNC_TASKS(worker, TASKS, task) tiles[1][0](M, x, N, y);\n"));
 }
 
