@@ -16,6 +16,13 @@ const OpInfo *op_info(Op op) {
   return &op_table[op];
 }
 
+const char *op_sign(Op op) {
+  static const char *const signs[OP_COUNT] = {
+      [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_EQ] = "==",
+      [OP_NE] = "!=", [OP_LT] = "<",  [OP_LE] = "<=", [OP_GT] = ">",  [OP_GE] = ">="};
+  return signs[op];
+}
+
 bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   Inference in = {arena, node, node->type, "operands and attributes do not fit"};
   bool fits = op_info(node->op)->class->infer(&in);

@@ -136,6 +136,8 @@ typedef struct OpInfo {
 /* OpClass.evaluate of what has the elements of operand 0 in their order. */
 void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result);
 const OpInfo *op_info(Op op);
+/* "+": what stands between two operands where people write them; NULL: the operator is written as a function. */
+const char *op_sign(Op op);
 /* Whether the target has what the operator needs. A target of NULL has what all have. */
 bool op_has_kernel(Op op, const Target *target);
 /* The same of the operator with these operands: heads of attention may be too deep for its kernels. */

@@ -82,48 +82,100 @@ static const char *kernel_new_name(const Program *program, const Node *node, Ent
   return name;
 }
 
-/* "add(contract(x, h1.w), h1.b)", cut off where it gets long. */
-static void describe_node(Text *text, const Lowering *lowering, const Group *group,
-                          const Node *node, int depth) {
-  const Place *place = &lowering->places[node->id];
-  bool is_computed = place->kind == PLACE_INLINE || place->is_shared ||
-                     (place->kind == PLACE_GROUP && place->group == group->id);
-  if (node->op == OP_CONSTANT) {
-    text_add_double(text, node_float(node, ATTR_VALUE));
-    return;
-  }
-  if (!is_computed || text->length > 120) {
-    text_add(text, *node->path ? node->path : "value");
-    return;
-  }
-  if (op_info(node->op)->class->keeps_order && depth > 0) {
-    describe_node(text, lowering, group, node->operands[0], depth);
-    return;
-  }
-  text_printf(text, "%s(", op_info(node->op)->name);
-  for (int i = 0; i < node->operand_count; i++) {
-    if (i > 0) text_add(text, ", ");
-    describe_node(text, lowering, group, node->operands[i], depth + 1);
-  }
-  text_add_char(text, ')');
+/* Whether a node's value is that of its operand but for its shape, or repeats it. */
+static bool is_same_value(const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  return class->keeps_order ||
+         (class->moves_values &&
+          shape_elements(node->type.shape) > shape_elements(node->operands[0]->type.shape));
 }
 
+/* How tight a sign binds; 0: the operator is written as a function. */
+static int sign_binds(const Node *node) {
+  const char *sign = op_sign(node->op);
+  return sign == NULL ? 0 : strchr("*/", *sign) ? 3 : strchr("+-", *sign) ? 2 : 1;
+}
+
+typedef struct Description {
+  const Lowering *lowering;
+  const Group *group;
+  Text text;
+  size_t most; /* from that length on what is computed here is left out */
+} Description;
+
+static void describe_node(Description *to, const Node *node, int binds);
+
+/* "a + b * c", in brackets where what is around it binds tighter. */
+static void describe_sign(Description *to, const Node *node, int around) {
+  int binds = sign_binds(node);
+  if (binds < around) text_add_char(&to->text, '(');
+  describe_node(to, node->operands[0], binds);
+  text_printf(&to->text, " %s ", op_sign(node->op));
+  describe_node(to, node->operands[1], binds + 1);
+  if (binds < around) text_add_char(&to->text, ')');
+}
+
+/* An operator on its operands. */
+static void describe_operator(Description *to, const Node *node, int around) {
+  if (is_same_value(node)) {
+    describe_node(to, node->operands[0], around);
+    return;
+  }
+  if (sign_binds(node) > 0) {
+    describe_sign(to, node, around);
+    return;
+  }
+  text_printf(&to->text, "%s(", op_info(node->op)->name);
+  for (int i = 0; i < node->operand_count; i++) {
+    if (i > 0) text_add(&to->text, ", ");
+    describe_node(to, node->operands[i], 0);
+  }
+  text_add_char(&to->text, ')');
+}
+
+/* A value by its name, or as it is computed here. */
+static void describe_node(Description *to, const Node *node, int around) {
+  const Place *place = &to->lowering->places[node->id];
+  bool is_computed = place->kind == PLACE_INLINE || place->is_shared ||
+                     (place->kind == PLACE_GROUP && place->group == to->group->id);
+  if (node->op == OP_CONSTANT) text_printf(&to->text, "%g", node_float(node, ATTR_VALUE));
+  else if (node->op == OP_SCALAR) text_add(&to->text, node_string(node, ATTR_NAME));
+  else if (!is_computed) text_add(&to->text, *node->path ? node->path : "value");
+  else if (to->text.length > to->most) text_add(&to->text, "...");
+  else describe_operator(to, node, around);
+}
+
+/* "h1.y = contract(x, h1.w) + h1.b; ..., mnist.net:13" */
 static const char *kernel_new_comment(const Lowering *lowering, const Group *group) {
-  Text text = {0};
+  enum { LONG_VALUE = 120, LONG_COMMENT = 300 };
+  Description to = {lowering, group, {0}, 0};
+  Text *text = &to.text;
+  size_t last = 0; /* where the last value's description begins */
   for (int i = 0; i < group->members.count; i++) {
     const Node *node = group->members.items[i];
     if (!lowering->places[node->id].is_stored) continue;
-    if (text.length > 160) {
-      text_add(&text, "; ...");
+    if (text->length > LONG_COMMENT) {
+      text_add(text, "; ...");
       break;
     }
-    if (text.length > 0) text_add(&text, "; ");
-    describe_node(&text, lowering, group, node, 0);
+    size_t begin = text->length;
+    if (begin > 0) text_add(text, "; ");
+    to.most = begin + LONG_VALUE;
+    if (*node->path) text_printf(text, "%s = ", node->path);
+    describe_node(&to, node, 0);
+    size_t length = begin > 0 ? text->length - begin - 2 : 0;
+    if (begin > 0 && length == begin - last &&
+        strncmp(text->data + begin + 2, text->data + last, length) == 0) {
+      text->length = begin; /* another variable that begins alike */
+      text->data[begin] = 0;
+    } else {
+      last = begin > 0 ? begin + 2 : 0;
+    }
   }
   Span span = main_node(group)->span;
-  if (span.file && span.line > 0) text_printf(&text, ", %s:%d", span.file->name, span.line);
-  const char *comment = arena_strndup(lowering->program->arena, text.data, text.length);
-  text_free(&text);
+  if (span.file && span.line > 0) text_printf(text, ", %s:%d", span.file->name, span.line);
+  const char *comment = arena_strndup(lowering->program->arena, text->data, text->length);
+  text_free(text);
   return comment;
 }
 

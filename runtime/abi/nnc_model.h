@@ -206,7 +206,7 @@ typedef struct nnc_entry {
   void (*run)(nnc_worker *worker);       /* the level's; NULL: there is no such entry */
   int input_count;                       /* inputs that it reads */
   const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
-  const unsigned char *input_is_batched; /* the first axis is the batch */
+  const unsigned char *input_is_batched; /* the first axis is the batch; NULL: of none */
   /* an integer input used as an index (a label) lies in [0, limit); 0: any */
   const int64_t *input_limits;
   /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */

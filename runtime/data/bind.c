@@ -99,7 +99,8 @@ static int bind_input(Opening *opening, nnc_data *data, int input) {
     if (is_new && add_table(opening, data, pipeline + p) < 0) return -1;
     DataField *field = &data->tables[table + p].fields[index];
     field->input = tensor;
-    field->batched = opening->entry->input_is_batched[input];
+    const unsigned char *batched = opening->entry->input_is_batched;
+    field->batched = batched && batched[input];
     expect_stages(opening, field);
   }
   data->fields[input] = &data->tables[table].fields[index];

@@ -126,7 +126,8 @@ static void put_elements(Samples *samples, const nnc_tensor *tensor, int64_t cou
 
 static void put_input(Samples *samples, int number, bool as_picture, int64_t example) {
   const nnc_tensor *tensor = &samples->read->inputs[number];
-  bool is_batched = samples->read->input_is_batched[number];
+  const unsigned char *batched = samples->read->input_is_batched;
+  bool is_batched = batched && batched[number];
   View view;
   int rank = tensor->rank - is_batched;
   bool is_picture = find_view(tensor->dim + is_batched, rank, &view);

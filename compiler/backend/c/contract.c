@@ -312,8 +312,8 @@ static const char *result_pointer(const ContractWriter *writer) {
   const Store *store = &kernel->epilogue[0];
   int64_t base, coefficient[KERNEL_MAX_AXES];
   CHECK(index_is_affine(store->index, kernel->axis_count, &base, coefficient));
-  const char *place =
-      arena_printf(arena, "%s + %lld", writer->function->operands[store->operand], (long long)base);
+  const char *place = writer->function->operands[store->operand];
+  if (base != 0) place = arena_printf(arena, "%s + %lld", place, (long long)base);
   int64_t below = 1;
   for (int i = writer->m_axis - 1; i >= 0; below *= kernel->extent[i--]) {
     const char *axis = below > 1 ? arena_printf(arena, "batch / %lld", (long long)below) : "batch";

@@ -6,6 +6,12 @@
 #include "backend/common/function.h"
 #include "backend/common/merge.h"
 #include "backend/common/naming.h"
+#include "support/vec.h"
+
+/* A table of numbers, which entries share that have the same. */
+typedef struct NumberTable {
+  const char *name, *type, *numbers;
+} NumberTable;
 
 typedef struct Emitter {
   Code code;
@@ -16,6 +22,7 @@ typedef struct Emitter {
   KernelFunction *functions; /* by kernel */
   MergePlan *merges;         /* launches that are made one, or NULL */
   const char **memory;       /* by buffer: "mem_h1_w"; NULL for workers' */
+  VEC(NumberTable) numbers;  /* of inputs */
 } Emitter;
 
 /* The memory plan as addresses with types. */

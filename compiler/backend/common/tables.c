@@ -195,16 +195,30 @@ typedef struct InputNumbers {
   int64_t usual, *numbers;
 } InputNumbers;
 
+/* The table of these numbers: that of an earlier entry, or a new one. */
+static const char *number_table(Emitter *emitter, const char *entry, int count,
+                                const InputNumbers *of) {
+  const char *numbers = code_integers(emitter->arena, count, of->numbers);
+  for (int i = 0; i < emitter->numbers.count; i++) {
+    const NumberTable *table = &emitter->numbers.items[i];
+    if (strcmp(table->type, of->type) == 0 && strcmp(table->numbers, numbers) == 0)
+      return table->name;
+  }
+  NumberTable table = {arena_printf(emitter->arena, "%s_%s", entry, of->name), of->type, numbers};
+  vec_push(emitter->arena, &emitter->numbers, table);
+  code_line(&emitter->code, "static const %s = {%s};",
+            entry_table(emitter, of->type, entry, of->name, count), numbers);
+  return table.name;
+}
+
 /* Writes them where not all are `usual`; what that adds to the initializer of the nnc_entry. */
 static const char *emit_input_numbers(Emitter *emitter, const char *entry, int count,
                                       const InputNumbers *of) {
   bool is_usual = true;
   for (int i = 0; i < count; i++) is_usual = is_usual && of->numbers[i] == of->usual;
   if (is_usual) return "";
-  code_line(&emitter->code, "static const %s = {%s};",
-            entry_table(emitter, of->type, entry, of->name, count),
-            code_integers(emitter->arena, count, of->numbers));
-  return arena_printf(emitter->arena, ", .%s = %s_%s", of->member, entry, of->name);
+  return arena_printf(emitter->arena, ", .%s = %s", of->member,
+                      number_table(emitter, entry, count, of));
 }
 
 static const char *emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *entry) {
