@@ -243,15 +243,13 @@ static const char *pack_columns(const ContractWriter *writer) {
 const char *contract_fill(const ContractWriter *writer) {
   if (!writer->grid.is_kept) return "";
   bool is_window = window_side(writer) != WINDOW_NONE;
-  const char *declared =
-      is_window ? arena_printf(writer->arena,
-                               "  %s"
-                               "  const %s *const right = %s;\n"
-                               "  const int64_t k = 0, depth = K;\n",
-                               window_depth(writer),
-                               c_storage_type(writer->kernel->operands[writer->b_slot].dtype),
-                               writer->function->operands[writer->b_slot])
-                : "";
+  const char *right = arena_printf(writer->arena, "  const %s *const right = %s;\n",
+                                   c_storage_type(writer->kernel->operands[writer->b_slot].dtype),
+                                   writer->function->operands[writer->b_slot]);
+  const char *declared = arena_printf(
+      writer->arena, "%s%s%s%s", is_window && *window_depth(writer) ? "  " : "",
+      is_window ? window_depth(writer) : "", is_window ? right : "",
+      writer->is_one_piece ? "" : "  const int64_t k = 0, depth = K; /* all pieces at once */\n");
   return arena_printf(
       writer->arena,
       "if (worker->fills) {\n"
