@@ -14,8 +14,8 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t piece, c
   @EPILOGUE@
 }
 
-/* Adds products of the places and the gradients of some neighbouring positions to the sums of `rows`
- * rows of taps. */
+/* Adds products of the places and the gradients of some neighbouring positions to the sums of
+ * `rows` rows of taps. */
 NNC_INLINE void @NAME@_add(const int64_t positions, const int64_t rows, const @TYPE@ *const see[][@SEEN@],
                            const @TYPE@ *const *given, @TYPE@ *const *sums, const int64_t channels)
 {

@@ -32,16 +32,18 @@ static void emit_address(Emitter *emitter, int number) {
   text_add_type(&type, buffer->type);
   const char *comment =
       arena_printf(code->arena, "/* %s, %s */", type.data, memory_role(code->arena, buffer));
-  const char *line = arena_printf(code->arena, "#define %s NNC_AT(%s, %lld)",
-                                  emitter->memory[number], c_storage_type(buffer->type.dtype),
-                                  (long long)planned_offset(emitter->program, number));
+  const char *address =
+      arena_printf(code->arena, "NNC_AT(%s, %lld)", c_storage_type(buffer->type.dtype),
+                   (long long)planned_offset(emitter->program, number));
+  const char *line = arena_printf(code->arena, "#define %s %s", emitter->memory[number], address);
   text_free(&type);
-  if (strlen(line) + 1 + strlen(comment) > LINE) {
-    code_line(code, "%s", comment);
-    code_line(code, "%s", line);
-  } else {
+  if (strlen(line) + 1 + strlen(comment) <= LINE) {
     code_line(code, "%s %s", line, comment);
+    return;
   }
+  code_line(code, "%s", comment);
+  if (strlen(line) <= LINE) code_line(code, "%s", line);
+  else code_line(code, "#define %s \\\n  %s", emitter->memory[number], address);
 }
 
 void emitter_memory(Emitter *emitter) {

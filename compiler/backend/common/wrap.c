@@ -83,6 +83,12 @@ static size_t indent_of(const char *begin, const char *end) {
   return (size_t)(at - begin);
 }
 
+/* Where a line has no place to break in its width, behind the bracket of a long name's list; else `length`. */
+static size_t after_bracket(const char *line, size_t length) {
+  const char *open = memchr(line, '(', WIDTH);
+  return open ? (size_t)(open + 1 - line) : length;
+}
+
 /* Adds a line, broken where it is too long; its rest is indented by `more` columns. */
 static void add_line(Text *out, const char *begin, const char *end, size_t more) {
   size_t indent = indent_of(begin, end) + more;
@@ -91,17 +97,21 @@ static void add_line(Text *out, const char *begin, const char *end, size_t more)
   while (rest.length > WIDTH) {
     Break cut = find_break(rest.data, rest.data + rest.length);
     size_t length = cut.at ? (size_t)(cut.at - rest.data) : 0;
+    if (length > WIDTH) length = after_bracket(rest.data, length);
     if (length <= indent) break;
     text_add_bytes(out, rest.data, length + cut.in_literal);
     text_add(out, cut.in_literal ? "\"\n" : "\n");
     Text next = {0};
     text_pad(&next, ' ', (int)indent);
     if (cut.in_literal) text_add_char(&next, '"');
-    text_add_bytes(&next, cut.at + 1, rest.length - length - 1);
+    size_t done = length + (rest.data[length] == ' ');
+    text_add_bytes(&next, rest.data + done, rest.length - done);
     text_free(&rest);
     rest = next;
   }
-  text_add_bytes(out, rest.data, rest.length);
+  size_t spare = indent_of(rest.data, rest.data + rest.length);
+  spare = rest.length > WIDTH && spare > CONTINUATION ? spare - CONTINUATION : 0;
+  text_add_bytes(out, rest.data + spare, rest.length - spare);
   text_free(&rest);
 }
 
