@@ -552,6 +552,8 @@ static void test_long_lines_are_broken(void **state) {
              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
              ", c */\n");
+  check_wrap("void ", 80, "(int aaaaaaaaaaaaaaaaaaaaaaaa, int b)\n",
+             "    int aaaaaaaaaaaaaaaaaaaaaaaa, int b)\n");
   /* what goes on within brackets is not indented once more; what follows a whole row is no rest of it */
   check_wrap("  f(a,\n      ", 90, ", b, c);\n",
              "      xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"

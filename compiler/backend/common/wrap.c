@@ -83,9 +83,10 @@ static size_t indent_of(const char *begin, const char *end) {
   return (size_t)(at - begin);
 }
 
-/* Where a line has no place to break in its width, behind the bracket of a long name's list; else `length`. */
-static size_t after_bracket(const char *line, size_t length) {
-  const char *open = memchr(line, '(', WIDTH);
+/* Where a line has no place to break in its width, behind the bracket of a long name's list, if its rest, indented so
+ * far, is shorter then; else `length`. */
+static size_t after_bracket(const char *line, size_t length, size_t indent) {
+  const char *open = indent < WIDTH ? memchr(line + indent, '(', WIDTH - indent) : NULL;
   return open ? (size_t)(open + 1 - line) : length;
 }
 
@@ -97,7 +98,7 @@ static void add_line(Text *out, const char *begin, const char *end, size_t more)
   while (rest.length > WIDTH) {
     Break cut = find_break(rest.data, rest.data + rest.length);
     size_t length = cut.at ? (size_t)(cut.at - rest.data) : 0;
-    if (length > WIDTH) length = after_bracket(rest.data, length);
+    if (length > WIDTH) length = after_bracket(rest.data, length, indent);
     if (length <= indent) break;
     text_add_bytes(out, rest.data, length + cut.in_literal);
     text_add(out, cut.in_literal ? "\"\n" : "\n");
