@@ -14,7 +14,7 @@
 #include "passes/rules/rules.h"
 #include "support/panic.h"
 
-enum { MOST_MASK_OPERANDS = 4 };
+enum { MOST_MASK_OPERANDS = 4, MOST_STEPS = 8 };
 
 typedef VEC(const Node *) NodeList;
 
@@ -80,6 +80,17 @@ static NodeList find_adjoints(const Graph *graph, const Memory *memory) {
   return adjoints;
 }
 
+/* Whether arithmetic makes the value of what stays, so that gradients can make it, and its mask, once more. */
+static bool is_made_of_kept(const Memory *memory, const Node *node, int most) {
+  const Node *base = memory->base[node->id];
+  if (base->operand_count == 0) return false; /* a parameter, a constant */
+  if (memory->is_kept[base->id] || most == 0) return true;
+  bool is_map = op_is_elementwise(node->op) || is_view(node);
+  for (int k = 0; is_map && k < node->operand_count; k++)
+    if (is_made_of_kept(memory, node->operands[k], most - 1)) return true;
+  return false;
+}
+
 /* The copy of a mask compares a part of what stays instead of the part by itself. */
 static Node *copy_mask(const Memory *memory, const Maker *maker, const Node *node,
                        const NodeMap *map) {
@@ -87,7 +98,7 @@ static Node *copy_mask(const Memory *memory, const Maker *maker, const Node *nod
   CHECK(node->operand_count <= MOST_MASK_OPERANDS);
   for (int k = 0; k < node->operand_count; k++) {
     const Node *part = node->operands[k], *whole = memory->whole[part->id];
-    if (!whole || !memory->is_kept[whole->id] || memory->is_kept[memory->base[part->id]->id])
+    if (!whole || !memory->is_kept[whole->id] || is_made_of_kept(memory, part, MOST_STEPS))
       continue;
     slices[k] = rules_slice_of_part(maker, node_map_get(map, whole), node_map_get(map, part));
   }
