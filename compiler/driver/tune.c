@@ -1,11 +1,12 @@
 /* --tune: see tune.h.
  *
- * First the plans are measured: the program as a whole, with and without task loops and channels last. Then its
- * kernels: a kernel of the training step that its target has in several variants is measured in the step itself. One
- * executable has variant v of every kernel, and its profile tells the time of each. So as many executables are made
- * as a kernel has variants at most. All run in turn, some rounds; the least time counts. Another choice than the
- * cost model's is taken where it is faster by a margin (tune_choice.c). At last the program with all that was taken is
- * measured beside the cost model's, again in turn: where its step is not clearly faster, all stays as the model picks.
+ * First the plans are measured: the program as a whole, with and without task loops and channels last, and with its
+ * batch in micro-batches, unless a memory limit has decided about these. Then its kernels: a kernel of the training
+ * step that its target has in several variants is measured in the step itself. One executable has variant v of every
+ * kernel, and its profile tells the time of each. So as many executables are made as a kernel has variants at most.
+ * All run in turn, some rounds; the least time counts. Another choice than the cost model's is taken where it is
+ * faster by a margin (tune_choice.c). At last the program with all that was taken is measured beside the cost model's,
+ * again in turn: where its step is not clearly faster, all stays as the model picks.
  *
  * What was found is kept in the cache: of a kernel under its text, the compilers with their flags, the processor and
  * the number of threads, so that other programs know it, too; of a program under the text of its kernels and steps.
@@ -122,7 +123,8 @@ static void put_times(const Tuner *tuner, const CacheKey *key, const char *of, i
 
 /* ---- candidates ---- */
 
-static bool make(Tuner *tuner, const ProgramOptions *lowering, Candidate *candidate) {
+static bool make(Tuner *tuner, const Module *module, const ProgramOptions *lowering,
+                 Candidate *candidate) {
   Options options = *tuner->compilation->options;
   Compilation compilation = *tuner->compilation;
   int number = tuner->executable_count++;
@@ -136,7 +138,7 @@ static bool make(Tuner *tuner, const ProgramOptions *lowering, Candidate *candid
   compilation.options = &options;
   compilation.inputs = (InputFiles){0};
   *candidate = (Candidate){.executable = options.output,
-                           .program = program_create(tuner->arena, tuner->module, lowering)};
+                           .program = program_create(tuner->arena, module, lowering)};
   return write_executable(&compilation, candidate->program, 0) == 0;
 }
 
@@ -192,6 +194,13 @@ static ProgramOptions plan_lowering(const Tuner *tuner, const ProgramOptions *gi
   return lowering;
 }
 
+/* The module that the plan is for; NULL where it is impossible. */
+static const Module *plan_module(const Tuner *tuner, int plan) {
+  if (plan != PLAN_HALVES && plan != PLAN_QUARTERS) return tuner->module;
+  if (options_limit_memory(tuner->compilation->options)) return NULL;
+  return memory_divide(tuner->arena, tuner->module, plan == PLAN_HALVES ? 2 : 4);
+}
+
 /* Whether the step that trains is another one. */
 static bool differs(const Program *a, const Program *b) {
   Text texts[2] = {0};
@@ -213,10 +222,13 @@ static bool differs(const Program *a, const Program *b) {
 
 static bool make_plans(Tuner *tuner, const ProgramOptions *given, const Program *model,
                        Candidate *candidates, int *count) {
+  const Module *modules[PLAN_COUNT];
   *count = 0;
   for (int plan = 0; plan < PLAN_COUNT; plan++) {
     ProgramOptions lowering = plan_lowering(tuner, given, plan);
-    const Program *program = program_create(tuner->arena, tuner->module, &lowering);
+    modules[plan] = plan_module(tuner, plan);
+    if (modules[plan] == NULL) continue;
+    const Program *program = program_create(tuner->arena, modules[plan], &lowering);
     if (plan != PLAN_MODEL && !differs(model, program)) continue;
     (*count)++;
     candidates[plan].program = program;
@@ -225,7 +237,7 @@ static bool make_plans(Tuner *tuner, const ProgramOptions *given, const Program 
     if (candidates[plan].program == NULL) continue;
     say(arena_printf(tuner->arena, "compiling the program %s", tuned_plan_names[plan]));
     ProgramOptions lowering = plan_lowering(tuner, given, plan);
-    if (!make(tuner, &lowering, &candidates[plan])) return false;
+    if (!make(tuner, modules[plan], &lowering, &candidates[plan])) return false;
   }
   return true;
 }
@@ -245,6 +257,7 @@ static bool tune_plan(Tuner *tuner, const ProgramOptions *given, const Program *
   }
   tuning->plan = tuning_choose(PLAN_COUNT, tuning->plan_ms);
   tuning->lowering = plan_lowering(tuner, given, tuning->plan);
+  tuning->module = plan_module(tuner, tuning->plan);
   return true;
 }
 
@@ -313,7 +326,7 @@ static bool measure_kernels(Tuner *tuner, int count) {
     const Variants variants = {.all = i};
     ProgramOptions lowering = tuning->lowering;
     lowering.variants = &variants;
-    if (!make(tuner, &lowering, &candidates[i])) return false;
+    if (!make(tuner, tuning->module, &lowering, &candidates[i])) return false;
   }
   if (!measure(tuner, "kernels", count, candidates, measure_variants)) return false;
   for (int i = 0; i < tuning->count; i++) {
@@ -339,7 +352,7 @@ static void choose_kernels(Tuner *tuner) {
 
 static bool tune_kernels(Tuner *tuner) {
   Tuning *tuning = tuner->tuning;
-  const Program *program = program_create(tuner->arena, tuner->module, &tuning->lowering);
+  const Program *program = program_create(tuner->arena, tuning->module, &tuning->lowering);
   tuning->kernels = ARENA_ARRAY(tuner->arena, TunedKernel, program->kernels.count + 1);
   add_kernels(tuner, program, ENTRY_TRAIN);
   add_kernels(tuner, program, ENTRY_ACCUMULATE);
@@ -355,12 +368,13 @@ static bool tune_kernels(Tuner *tuner) {
 static bool judge(Tuner *tuner, const ProgramOptions *given) {
   Tuning *tuning = tuner->tuning;
   Candidate candidates[2] = {0};
-  const Program *tuned = program_create(tuner->arena, tuner->module, &tuning->lowering);
+  const Program *tuned = program_create(tuner->arena, tuning->module, &tuning->lowering);
   CacheKey key = program_key(tuner, "step", tuned);
   double ms[2];
   if (!get_times(tuner, &key, "step", 2, ms)) {
     say("compiling the program with all that is fastest");
-    if (!make(tuner, given, &candidates[0]) || !make(tuner, &tuning->lowering, &candidates[1]) ||
+    if (!make(tuner, tuner->module, given, &candidates[0]) ||
+        !make(tuner, tuning->module, &tuning->lowering, &candidates[1]) ||
         !measure(tuner, "the step", 2, candidates, measure_step) ||
         !measure(tuner, "the step", 2, candidates, measure_step))
       return false;
@@ -370,7 +384,9 @@ static bool judge(Tuner *tuner, const ProgramOptions *given) {
   tuning->model_ms = ms[0];
   tuning->tuned_ms = ms[1];
   tuning->is_kept = tuning_is_worth(ms[0], ms[1]);
-  if (!tuning->is_kept) tuning->lowering = *given;
+  if (tuning->is_kept) return true;
+  tuning->module = tuner->module;
+  tuning->lowering = *given;
   return true;
 }
 
@@ -392,7 +408,8 @@ int tune(const Compilation *compilation, const Module *module, const ProgramOpti
                  .tuning = tuning,
                  .toolchain = options->toolchain};
   given.runner = NULL;
-  *tuning = (Tuning){.is_wanted = true, .threads = lowering->threads, .lowering = given};
+  *tuning = (Tuning){
+      .is_wanted = true, .threads = lowering->threads, .module = module, .lowering = given};
   tuner.toolchain.has_cache = !options->no_cache;
   tuner.toolchain.output = "tuned";
   if (!compile_prepare(tuner.arena, &tuner.toolchain)) return EXIT_MACHINE;

@@ -12,6 +12,8 @@ typedef enum TunedPlan {
   PLAN_MODEL,    /* as the cost model picks */
   PLAN_NO_LOOPS, /* without task loops */
   PLAN_PLANES,   /* no values with their channels last */
+  PLAN_HALVES,   /* the batch in two micro-batches ... */
+  PLAN_QUARTERS, /* ... in four, so that the values of one are in the caches until its gradients need them */
   PLAN_COUNT
 } TunedPlan;
 
@@ -40,7 +42,8 @@ typedef struct Tuning {
   double model_ms, tuned_ms;
   bool is_kept; /* the tuned step is clearly the faster one */
   Variants variants;
-  ProgramOptions lowering; /* what the executable is made by */
+  const Module *module;    /* what the executable is made of, */
+  ProgramOptions lowering; /* and by */
 } Tuning;
 
 /* Fills *tuning for the program, and says on standard error what it does. The exit status; not 0 after a message. */

@@ -10,9 +10,9 @@ enum { FORMAT = 1 /* of what the cache holds */ };
 static const double WORTH = .97, STEP_WORTH = .99;
 
 const char *const tuned_plan_names[PLAN_COUNT] = {
-    [PLAN_MODEL] = "as the cost model picks",
-    [PLAN_NO_LOOPS] = "without task loops",
-    [PLAN_PLANES] = "no channels last",
+    [PLAN_MODEL] = "as the cost model picks", [PLAN_NO_LOOPS] = "without task loops",
+    [PLAN_PLANES] = "no channels last",       [PLAN_HALVES] = "2 micro-batches",
+    [PLAN_QUARTERS] = "4 micro-batches",
 };
 
 int tuning_find(const Tuning *tuning, const char *key) {

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "ops/verify.h"
 #include "passes/microbatch.h"
+#include "support/panic.h"
 
 enum { MOST_NODES = 12000 }; /* of an entry in pieces: planning takes seconds beyond */
 
@@ -61,6 +63,22 @@ bool candidate_apply(Fitter *fitter, Module *module, const Candidate *candidate,
     module->entries[kind] = graph;
   }
   return true;
+}
+
+void candidate_verify(Arena *arena, const Module *module) {
+  const char *broken = module_verify(arena, module);
+  if (broken) panic("less memory made a bad module: %s", broken);
+}
+
+Module *memory_divide(Arena *arena, const Module *module, int pieces) {
+  Module *divided = ARENA_NEW(arena, Module);
+  *divided = *module;
+  Fitter fitter = {.is_large = {[ENTRY_TRAIN] = true, [ENTRY_ACCUMULATE] = true}};
+  const Candidate candidate = {.pieces = pieces, .recompute = {.segments = 1}};
+  RecomputeResult none;
+  if (!candidate_apply(&fitter, divided, &candidate, arena, &none)) return NULL;
+  candidate_verify(arena, divided);
+  return divided;
 }
 
 const char *candidate_text(Arena *arena, const Candidate *candidate, int64_t batch) {

@@ -37,6 +37,8 @@ int64_t entry_bytes(const Program *program, EntryKind entry);
 /* Rewrites the large entries of `module`; false when the candidate is impossible. */
 bool candidate_apply(Fitter *fitter, Module *module, const Candidate *candidate, Arena *arena,
                      RecomputeResult *total);
+/* Panics where what a candidate made is no module. */
+void candidate_verify(Arena *arena, const Module *module);
 const char *candidate_text(Arena *arena, const Candidate *candidate, int64_t batch);
 /* Reports that no candidate fits. */
 void memory_refuse(Fitter *fitter, Diagnostics *diagnostics);

@@ -39,6 +39,9 @@ int memory_default_threads(void);
  * error that gives the least limit that can be met and says what holds it. */
 bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics,
                 const MemoryRequest *request, MemoryFit *fit);
+/* A copy of the module whose training step takes its batch in so many micro-batches; NULL where that is impossible, or
+ * too large for a plan. */
+Module *memory_divide(Arena *arena, const Module *module, int pieces);
 void memory_print(Text *text, const MemoryFit *fit);
 /* Adds the member "memory_limit" to the JSON object that `text` ends with. */
 void memory_add_json(Text *text, const MemoryFit *fit);

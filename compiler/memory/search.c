@@ -18,9 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ops/verify.h"
 #include "passes/pass.h"
-#include "support/panic.h"
 
 enum {
   MOST_CANDIDATES = 45,
@@ -34,11 +32,6 @@ int memory_default_threads(void) {
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online < 1 ? 1 : (int)online;
-}
-
-static void verify(Arena *arena, const Module *module, const char *what) {
-  const char *broken = module_verify(arena, module);
-  if (broken) panic("%s made a bad module: %s", what, broken);
 }
 
 static double entry_cost(const Program *program, EntryKind kind) {
@@ -60,7 +53,7 @@ static void try_candidate(Fitter *fitter, Candidate *candidate) {
   RecomputeResult result;
   candidate->peak = -1;
   if (candidate_apply(fitter, &module, candidate, scratch, &result)) {
-    verify(scratch, &module, "the memory limit");
+    candidate_verify(scratch, &module);
     const Program *program = memory_plan(scratch, &module, fitter->request, &candidate->lowering);
     candidate->peak = program_peak(program, fitter->request->threads);
     candidate->cost = step_cost(program);
@@ -182,7 +175,7 @@ static bool write_scans_out(Arena *arena, Module *module, int level) {
 static void accept(Fitter *fitter, const Candidate *found, MemoryFit *fit) {
   RecomputeResult result;
   candidate_apply(fitter, fitter->module, found, fitter->arena, &result);
-  verify(fitter->arena, fitter->module, "the memory limit");
+  candidate_verify(fitter->arena, fitter->module);
   fit->lowering = found->lowering;
   fit->peak = found->peak;
   fit->pieces = found->pieces;

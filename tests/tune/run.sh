@@ -15,6 +15,7 @@ cp "$here/small.net" .
 cache=$work/cache
 tuned() { "$nnc" small.net --tune --threads=2 --cache-dir="$cache" "$@"; }
 forge() { python3 "$here/forge.py" "$cache" "$@"; }
+bytes() { "./$1" info --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["arena_bytes"])'; }
 trained() { "./$1" --data data --out "$1.run" --quiet --seed 3 "${@:2}"; }
 
 # ---- what is refused ----
@@ -50,7 +51,7 @@ check "progress is plain" sh -c "! grep -q '[[:cntrl:]]' first.log"
 check "the report of a run" grep -q "Winograd's minimal filtering  (the cost model's)" first.log
 forge list >times
 check "times of kernels" grep -q '^kernel [0-9.e-]* [0-9.e-]*' times
-check "times of plans" grep -q '^plans [0-9.e-]* 0 [0-9.e-]*$' times # it has no task loops
+check "times of plans" grep -q '^plans [0-9.e-]* 0\( [0-9.]*[1-9][0-9.e-]*\)\{3\}$' times # it has no task loops
 
 # ---- a second run measures nothing ----
 tuned -o second >second.log 2>&1; check "the second run" test $? -eq 0
@@ -61,7 +62,7 @@ tuned --report=json >report.json 2>report.log; check "the report" test $? -eq 0
 check "its members" python3 -c '
 import json
 tuning = json.load(open("report.json"))["tuning"]
-assert tuning["threads"] == 2 and tuning["measured"] == 0 and len(tuning["plans"]) == 2, tuning
+assert tuning["threads"] == 2 and tuning["measured"] == 0 and len(tuning["plans"]) == 4, tuning
 assert len(tuning["kernels"]) >= 4
 for kernel in tuning["kernels"]:
     ms = [candidate["ms"] for candidate in kernel["candidates"]]
@@ -96,6 +97,28 @@ done
 at_least "variants" "$variant" 4
 check "directly" "$nnc" small.net --tune --conv=direct --threads=2 --cache-dir="$cache" --report=json -o direct.json
 check "no filtering" sh -c "! grep -q Winograd direct.json"
+
+# ---- micro-batches: measured as plans, they train to the same numbers ----
+for plan in 3 4; do
+  for what in plan kernels step; do # what is measured because of the times before, is forged, too
+    forge plan $plan
+    [ $what = step ] || check "plan $plan: $what" tuned -o other
+  done
+  check "plan $plan" tuned -o "plan$plan"
+  check "plan $plan in the report" sh -c "'$nnc' small.net --tune --threads=2 --cache-dir='$cache' --report=json 2>log |
+    grep -q '\"taken\": true.*\"plan\": \"$((2 * plan - 4)) micro-batches\"'"
+  check "plan $plan needs less" test "$(bytes "plan$plan")" -lt "$(bytes model)"
+  check "plan $plan trains" trained "plan$plan" --threads 2
+  check "plan $plan: the numbers" close {model,plan$plan}.run/checkpoint.safetensors 1e-4
+  check "plan $plan: one thread" "./plan$plan" --data data --out one.run --quiet --seed 3 --threads 1
+  check "plan $plan: the same bits" cmp {one,plan$plan}.run/checkpoint.safetensors
+  rm -rf one.run
+done
+plans() { "$nnc" "$1" --tune --threads=2 --cache-dir="$cache" --report=json "${@:2}" 2>log | grep -c 'micro-batches'; }
+check "a memory limit decides by itself" test "$(plans small.net --memory-limit=1G)" -eq 0
+sed 's/^x = relu(conv2d(x, 32, kernel = 3, padding = 1))/x = relu(batch_norm(conv2d(x, 32, kernel = 3, padding = 1)))/' small.net >normal.net
+check "examples that depend on each other" test "$(plans normal.net)" -eq 0
+check "it has a norm" grep -q batch_norm normal.net
 
 # ---- what was measured is of this number of threads ----
 check "the C of it" tuned --emit=c -o tuned.c

@@ -1,5 +1,6 @@
 /* Recomputation, rematerialization and micro-batches: the graphs mean what they did before, the programs compute it,
  * and what cannot be taken in pieces is refused. */
+#include "memory/memory.h"
 #include "networks.h"
 #include "passes/microbatch.h"
 #include "passes/recompute.h"
@@ -274,6 +275,26 @@ static void test_pieces_must_divide_the_batch(void **state) {
   arena_destroy(arena);
 }
 
+/* Both entries of a step, with the results that they had; the module itself and its evaluation stay. */
+static void test_modules_are_divided(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Module *module = network_module(arena, "accumulate", 1);
+  Module *divided = memory_divide(arena, module, 2);
+  assert_non_null(divided);
+  static const EntryKind kinds[] = {ENTRY_TRAIN, ENTRY_ACCUMULATE};
+  for (int i = 0; i < 2; i++) {
+    const Graph *before = module->entries[kinds[i]], *after = divided->entries[kinds[i]];
+    assert_true(after->nodes.count > before->nodes.count);
+    assert_close_results(arena, before, after, 1e-11, entry_name(kinds[i]));
+    check_program(arena, divided, kinds[i], 1e-9, entry_name(kinds[i]));
+  }
+  assert_ptr_equal(divided->entries[ENTRY_EVAL], module->entries[ENTRY_EVAL]);
+  assert_null(memory_divide(arena, module, 3)); /* batches of 4 */
+  assert_null(memory_divide(arena, network_module(arena, "cnn", 1), 2));
+  arena_destroy(arena);
+}
+
 static void test_stages_survive_a_dump(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -307,6 +328,7 @@ int main(void) {
       cmocka_unit_test(test_large_sums_over_examples_stay_whole),
       cmocka_unit_test(test_batch_normalization_couples_the_examples),
       cmocka_unit_test(test_pieces_must_divide_the_batch),
+      cmocka_unit_test(test_modules_are_divided),
       cmocka_unit_test(test_stages_survive_a_dump),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
