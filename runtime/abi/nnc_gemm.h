@@ -217,29 +217,34 @@ NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
 
 /* Columns go in panels of NR of them, the last of a block has the rest: wide panels, as all are that are packed. A tile of
  * one vector uses each element of a once, and loads more than it multiplies. So where panels are read in place, the last
- * four vectors of a block are two panels of two instead of three vectors and one: even panels. */
-enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS };
-NNC_INLINE int64_t nnc_panel_columns(bool even, int64_t left, int64_t wide, int64_t lanes) {
-  return even && wide == 3 * lanes && left > wide && left <= wide + lanes ? 2 * lanes
-                                                                          : nnc_least(wide, left);
+ * four vectors of a block are two panels of two instead of three vectors and one: even panels. A block of four vectors of
+ * 64 bytes that is packed has two panels of two: narrow panels. */
+enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS, NNC_NARROW_PANELS };
+#define NNC_PANEL_VECTORS(panels)                                                                  \
+  ((panels) == NNC_NARROW_PANELS && NNC_TILE_VECTORS == 3 && NNC_VECTOR_BYTES == 64                \
+       ? 2                                                                                         \
+       : NNC_TILE_VECTORS)
+NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int64_t lanes) {
+  const bool is_even = panels == NNC_EVEN_PANELS && wide == 3 * lanes;
+  return is_even && left > wide && left <= wide + lanes ? 2 * lanes : nnc_least(wide, left);
 }
 /* The vectors of a block's last panel, where that is no whole one. */
-#define NNC_LAST_VECTORS(even, columns, wide)                                                      \
-  ((even) && (wide) == 3 * LANES && (int64_t)(columns) > (wide) &&                                 \
+#define NNC_LAST_VECTORS(panels, columns, wide)                                                    \
+  ((panels) == NNC_EVEN_PANELS && (wide) == 3 * LANES && (int64_t)(columns) > (wide) &&            \
            NNC_VECTORS_OF((columns) % (wide)) == 1                                                 \
        ? 2                                                                                         \
        : NNC_VECTORS_OF((columns) % (wide)))
 
 #define NNC_FIXED_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
-  NNC_TILE_EXTENTS(tile_rows, NNC_TILE_VECTORS, NNC_LANES_##name, panels, M, MB, M_BLOCKS, N, NB,  \
-                   N_BLOCKS);                                                                      \
-  static nnc_tile_of_##name *const tiles[3][3] = NNC_TILE_TABLE_OF(name, NNC_TILE_VECTORS, MB, NB)
+  NNC_TILE_EXTENTS(tile_rows, NNC_PANEL_VECTORS(panels), NNC_LANES_##name, panels, M, MB,          \
+                   M_BLOCKS, N, NB, N_BLOCKS);                                                     \
+  static nnc_tile_of_##name *const tiles[3][3] = NNC_TILE_TABLE_OF(name, NR / LANES, MB, NB)
 
 #define NNC_FOUND_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
   enum {                                                                                           \
     MR = tile_rows,                                                                                \
     LANES = NNC_LANES_##name,                                                                      \
-    NR = NNC_TILE_VECTORS * LANES,                                                                 \
+    NR = NNC_PANEL_VECTORS(panels) * LANES,                                                        \
     PANELS = panels                                                                                \
   };                                                                                               \
   const int64_t ROWS_1 = NNC_LEFT_OF_BLOCK(MB, MR),                                                \
@@ -248,7 +253,7 @@ NNC_INLINE int64_t nnc_panel_columns(bool even, int64_t left, int64_t wide, int6
                 VECTORS_2 = NNC_LAST_VECTORS(panels, NNC_LAST_BLOCK(N, NB, N_BLOCKS), NR);         \
   nnc_tile_of_##name *tiles[3][3];                                                                 \
   nnc_find_tiles_##name(tiles, (const int64_t[6]){(int64_t)(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,     \
-                                                  (int64_t)(NB) < NR ? 0 : NNC_TILE_VECTORS,       \
+                                                  (int64_t)(NB) < NR ? 0 : NR / LANES,             \
                                                   VECTORS_1, VECTORS_2})
 
 #define NNC_BLOCK_OF(task)                                                                         \
@@ -424,7 +429,14 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
         for (int64_t c = 0; c < count; c += 64 / (int)sizeof *src)                                 \
           for (int r = 0; r < step; r++)                                                           \
             __builtin_prefetch(src + (i + r + NNC_PACK_AHEAD) * src_k + c, 0, 2);                  \
-      for (int64_t c = 0, at = column % width, here; c < count; c += here, at = 0, to += group) {  \
+      int64_t c = 0, at = column % width, here;                                                    \
+      if (src_c == 1 && width == NNC_TILE_ROWS && at == 0) { /* of a length that is known */       \
+        const source *const from = src + i * src_k;                                                \
+        NNC_SHORT for (; c + NNC_TILE_ROWS <= count; c += NNC_TILE_ROWS, to += group)              \
+            nnc_pack_row_##name(to, from + c, i + 1 < rows ? from + src_k + c : NULL,              \
+                                NNC_TILE_ROWS);                                                    \
+      }                                                                                            \
+      for (; c < count; c += here, at = 0, to += group) {                                          \
         const source *const from = src + i * src_k + c * src_c;                                    \
         const source *const next = i + 1 < rows ? from + src_k : NULL;                             \
         here = nnc_least(width - at, count - c);                                                   \
@@ -480,7 +492,9 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
       memcpy(to, src + c, 16 * sizeof *dst);                                                       \
       NNC_OPAQUE(to); /* or the loop becomes a call, which takes longer */                         \
     }                                                                                              \
-    if (c + 8 <= count) memcpy(to, src + c, 8 * sizeof *dst), c += 8;                              \
+    if (c + 8 <= count) memcpy(dst + c, src + c, 8 * sizeof *dst), c += 8;                         \
+    if (c + 4 <= count) memcpy(dst + c, src + c, 4 * sizeof *dst), c += 4;                         \
+    if (c + 2 <= count) memcpy(dst + c, src + c, 2 * sizeof *dst), c += 2;                         \
     NNC_SHORT for (; c < count; c++) dst[c] = src[c];                                              \
   }                                                                                                \
   NNC_INLINE type nnc_pack_element_##name(const type *src, int64_t src_k) {                        \

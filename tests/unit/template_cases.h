@@ -102,7 +102,9 @@ static void make_contractions(CaseList *list) {
       /* read in place, with a last panel that would be a single vector (nnc_panel_columns) */
       {1, 13, 64, 30},
       {1, 20, 100, 40},
-      {1, 40, 28, 21}};
+      {1, 40, 28, 21},
+      /* blocks of four vectors, packed where b is transposed (NNC_PANEL_WIDTH) */
+      {1, 100, 64, 40}};
   int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
   for (int transposition = 0; transposition < 8; transposition++)
     for (int i = 0; i < count; i++, number_of++) {

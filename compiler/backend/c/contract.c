@@ -400,13 +400,18 @@ static void prepare(ContractWriter *writer) {
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
-/* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ": what tiles are made of. Packed panels have the width of a
- * tile. */
-static const char *vector_tiles(const ContractWriter *writer) {
+/* How a block's columns become panels: nnc_gemm.h. */
+static const char *panels_text(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
+  int64_t lanes = 64 / dtype_size(writer->sum); /* of the widest vectors */
+  if (!grid->pack_b && !grid->is_kept) return "NNC_EVEN_PANELS";
+  return divide_up(grid->n_block, lanes) == 4 ? "NNC_NARROW_PANELS" : "NNC_WIDE_PANELS";
+}
+
+/* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ": what tiles are made of. */
+static const char *vector_tiles(const ContractWriter *writer) {
   return arena_printf(writer->arena, "NNC_FIXED_TILES(%s, %s, %s, ", writer->packed,
-                      tile_height_text(writer->arena, grid->height),
-                      grid->pack_b || grid->is_kept ? "NNC_WIDE_PANELS" : "NNC_EVEN_PANELS");
+                      tile_height_text(writer->arena, writer->grid.height), panels_text(writer));
 }
 
 /* Names of the tile: of a matrix unit, if there is one when the C is compiled, or of vectors. */

@@ -433,10 +433,10 @@ static const char *add_text(const ConvWriter *writer) {
         "const int64_t i = nnc_greatest(P2 - t2 * D2, 0), end = nnc_least(X2 + P2 - t2 * D2, Y2);\n"
         "nnc_add_row_%s(to + i, from + line * Y2 + i, end - i);",
         name);
-  return arena_printf(
-      writer->arena, "for (int64_t i = %s; i < %s; i++) to[i * S2] += from[line * Y2 + i];",
-      is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)",
-      is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
+  return arena_printf(writer->arena,
+                      "for (int64_t i = %s; i < %s; i++) to[i * S2] += from[line * Y2 + i];",
+                      is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)",
+                      is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
 }
 
 /* Where rasters begin, and which elements taps meet. */
