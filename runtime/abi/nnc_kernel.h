@@ -24,6 +24,7 @@
 #include "nnc_random.h"
 #include "nnc_sort.h"
 #include "nnc_stream.h"
+#include "nnc_thin.h"
 #include "nnc_vector.h"
 #include "nnc_window.h"
 #include "nnc_winograd.h"

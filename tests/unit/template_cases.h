@@ -103,8 +103,15 @@ static void make_contractions(CaseList *list) {
       {1, 13, 64, 30},
       {1, 20, 100, 40},
       {1, 40, 28, 21},
-      /* blocks of four vectors, packed where b is transposed (NNC_PANEL_WIDTH) */
-      {1, 100, 64, 40}};
+      /* blocks of four vectors, packed where b is transposed (narrow panels) */
+      {1, 100, 64, 40},
+      /* by dots where k is along lines of both sides, by lines where b's columns are: nnc_thin.h */
+      {1, 8, 230, 101},
+      {2, 5, 150, 150},
+      {1, 211, 2, 130},
+      {1, 130, 170, 8},
+      {1, 200, 81, 3},
+      {2, 70, 250, 5}};
   int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
   for (int transposition = 0; transposition < 8; transposition++)
     for (int i = 0; i < count; i++, number_of++) {

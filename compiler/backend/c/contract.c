@@ -102,7 +102,9 @@ static const char *epilogue_text(ContractWriter *writer) {
 }
 
 static const char *tile_row(const ContractWriter *writer) {
-  if (writer->grid.stores_tiles) return code_integer(writer->arena, writer->grid.result_row);
+  const ContractGrid *grid = &writer->grid;
+  if (grid->stores_tiles) return code_integer(writer->arena, grid->result_row);
+  if (grid->way != CONTRACT_TILES) return code_integer(writer->arena, grid->sums_row);
   return writer->whole_block ? code_integer(writer->arena, writer->grid.sums_row) : "NR";
 }
 
@@ -141,9 +143,13 @@ typedef struct Place {
   int64_t base, row, column; /* element = base + row * m + column * n, in the tile's sense */
 } Place;
 
-static bool is_large(const ContractWriter *writer, int operand) {
+static int64_t operand_bytes(const ContractWriter *writer, int operand) {
   const KernelOperand *slot = &writer->kernel->operands[operand];
-  return slot->elements * dtype_size(slot->dtype) >= LARGE_BYTES;
+  return slot->elements * dtype_size(slot->dtype);
+}
+
+static bool is_large(const ContractWriter *writer, int operand) {
+  return operand_bytes(writer, operand) >= LARGE_BYTES;
 }
 
 /* Adds an access of the epilogue that goes along rows of a large operand. */
@@ -224,8 +230,13 @@ static const char *ahead_text(const ContractWriter *writer) {
       add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
   if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)
     return ahead_of_epilogue(writer, places, count);
-  bool streams = !writer->grid.pack_b && !writer->grid.is_kept &&
-                 is_large(writer, writer->b_slot) && writer->grid.k >= 64;
+  /* With few tiles to a panel it would be asked for at nearly every step of k. Where b stays in the last cache
+   * that takes longer than what the processor fetches by itself. */
+  enum { LEAST_ROWS = 48, NEAR_BYTES = 8 << 20 };
+  bool streams =
+      !writer->grid.pack_b && !writer->grid.is_kept &&
+      (writer->grid.m_block >= LEAST_ROWS || operand_bytes(writer, writer->b_slot) > NEAR_BYTES) &&
+      is_large(writer, writer->b_slot) && writer->grid.k >= 64;
   if (streams) return ahead_of_panel(writer);
   return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
 }
@@ -547,19 +558,79 @@ static void write_epilogue(Code *code, const ContractWriter *writer) {
   template_render(code->out, "codegen_templates/contract_epilogue.c", &holes);
 }
 
+/* ---- products by dots or lines: nnc_thin.h ---- */
+
+/* A panel of columns at a time, so that its sums stay near: as wide as the worker's block is. */
+enum { THIN_PANEL = 48 };
+
+static const char *dots_text(const ContractWriter *writer) {
+  Arena *arena = writer->arena;
+  const char *call = arena_printf(
+      arena, "nnc_dots_%s(%lld, cols, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
+      c_type_name(writer->sum), (long long)writer->grid.m, (long long)writer->grid.k, writer->left,
+      contract_stride(writer->a, writer->a_slot), writer->right,
+      contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
+      contract_stride(writer->b, writer->b_slot),
+      writer->grid.stores_tiles ? "result + n" : "sums", tile_row(writer));
+  return arena_printf(arena,
+                      "for (int64_t n = n_first; n < n_end; n += %d) {\n"
+                      "  const int64_t cols = nnc_least(%d, n_end - n);\n"
+                      "  %s"
+                      "%s"
+                      "}\n",
+                      THIN_PANEL, THIN_PANEL, call,
+                      writer->grid.stores_tiles ? ""
+                                                : epilogue_call(writer, "sums", "0", "M", "cols"));
+}
+
+static const char *lines_text(const ContractWriter *writer) {
+  Arena *arena = writer->arena;
+  const AxisGroup *k = &writer->kernel->contract.k;
+  const char *name = c_type_name(writer->sum);
+  const char *result = writer->grid.stores_tiles ? tile_place(writer) : "sums";
+  const char *rest = arena_printf(
+      arena, "%lld, n_end - n, %s + %s, %lld, %lld, %s + n, %lld, %s, %s);\n",
+      (long long)writer->grid.k, writer->left,
+      contract_place(arena, "m", contract_stride(writer->a, writer->a_slot)),
+      contract_stride(writer->a, writer->a_slot), contract_stride(k, writer->a_slot), writer->right,
+      contract_stride(k, writer->b_slot), result, tile_row(writer));
+  return arena_printf(
+      arena,
+      "const int64_t m_first = task %% M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M), "
+      "n = n_first;\n"
+      "for (int64_t m = m_first, rows; m < m_end; m += rows) {\n"
+      "  rows = m + NNC_LINES <= m_end ? NNC_LINES : 1;\n"
+      "  if (rows == NNC_LINES)\n"
+      "    nnc_lines_%s(NNC_LINES, %s"
+      "  else\n"
+      "    nnc_lines_%s(1, %s"
+      "%s"
+      "}\n",
+      name, rest, name, rest,
+      writer->grid.stores_tiles ? "" : epilogue_call(writer, "sums", "m", "rows", "n_end - n"));
+}
+
+static const char *thin_text(const ContractWriter *writer) {
+  return writer->grid.way == CONTRACT_DOTS ? dots_text(writer) : lines_text(writer);
+}
+
 void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window) {
   ContractWriter writer = {
       .arena = code->arena, .function = function, .kernel = function->kernel, .window = window};
   prepare(&writer);
+  bool is_thin = writer.grid.way != CONTRACT_TILES;
   writer.epilogue = writer.grid.stores_tiles ? "" : epilogue_text(&writer);
-  const char *piece = piece_text(&writer);
+  const char *piece = is_thin ? thin_text(&writer) : piece_text(&writer);
   TemplateHoles holes = function_holes(code->arena, function, writer.grid.tasks);
-  add_unit(&holes, &writer);
+  if (!is_thin) add_unit(&holes, &writer);
   add_extents(&holes, &writer.grid);
   add_declarations(&holes, &writer, piece);
-  add_piece(&holes, &writer, piece);
+  if (is_thin) template_add(&holes, "PRODUCT", piece);
+  else add_piece(&holes, &writer, piece);
   if (!writer.grid.stores_tiles) write_epilogue(code, &writer);
-  template_render(code->out, "codegen_templates/contract.c", &holes);
+  template_render(code->out,
+                  is_thin ? "codegen_templates/contract_thin.c" : "codegen_templates/contract.c",
+                  &holes);
 }
 
 static void contract_write(Code *code, KernelFunction *function) {
@@ -572,6 +643,7 @@ int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
   DType sum = kernel_sum_type(kernel);
   if (kernel->operands[1].dtype != sum) return 0;
   ContractGrid grid = contract_grid(kernel, window);
+  if (grid.way != CONTRACT_TILES) return 0;
   bool is_one = grid.batch == 1 && kernel->contract.batch.count == 0;
   bool is_worth = grid.m >= LEAST_ROWS || grid.n * grid.k * dtype_size(sum) >= LEAST_KEPT_BYTES;
   return is_one && !grid.swap && !grid.on_unit && is_worth && grid.n > 0 && grid.k > 0

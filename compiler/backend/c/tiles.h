@@ -31,7 +31,14 @@ typedef struct LoopGrid {
  * vectors; a is the left operand unless `swap`.  A task computes `m_block` rows by `n_block`
  * columns of one batch element; task = (batch * n_blocks + n) * m_blocks + m, so that consecutive
  * tasks of a worker share packed panels of b. */
+typedef enum ContractWay {
+  CONTRACT_TILES,
+  CONTRACT_DOTS, /* few rows of a, with k along lines of both sides: nnc_thin.h */
+  CONTRACT_LINES /* short k: whole lines of the result; the same header */
+} ContractWay;
+
 typedef struct ContractGrid {
+  ContractWay way;
   bool swap;           /* rows of the tile are n of the kernel, columns its m */
   bool pack_a, pack_b; /* copied to the worker's block, where that is faster or must be */
   bool is_bf16;        /* both sides, with sums in f32: nnc_gemm_bf16.h */

@@ -352,7 +352,7 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
     row = column;
     column = other;
   }
-  if (column != 1 || row == 0 || grid->n % VECTOR != 0) return;
+  if (column != 1 || row == 0 || (grid->n % VECTOR != 0 && grid->way == CONTRACT_TILES)) return;
   grid->stores_tiles = true;
   grid->result_row = row;
 }
@@ -360,23 +360,25 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
 /* Rows of sums and groups of packed columns are no power of 2 apart: GROUP_SLACK is what the latter
  * take for it, by column, where groups are narrowest. */
 static void take_memory(ContractGrid *grid, int64_t size) {
-  enum { GROUP_SLACK = 4 };
+  enum { GROUP_SLACK = 4, LINES = 4 /* that are written side by side, at most */ };
   bool keeps_sums = contract_keeps_sums(grid);
   grid->keeps_b = grid->keeps_b && grid->pack_b;
   int64_t columns = packed_columns(grid);
   int64_t rows = grid->m_block + TILE_MAX_ROWS, depth = grid->k_block + GROUP_SLACK;
+  if (grid->way == CONTRACT_LINES) rows = LINES;
   if (grid->on_unit) { /* whole tiles, or pairs, or widened */
     rows = align_up(grid->m_block, MATRIX_SIDE) + TILE_MAX_ROWS;
     depth = align_up(grid->k_block, MATRIX_SIDE) + MATRIX_SIDE;
   }
   int64_t pieces = grid->keeps_b ? greatest(divide_up(grid->k, grid->k_block), 1) : 1;
   if (pieces > 1) grid->b_piece = columns * depth;
-  grid->sums_row =
-      keeps_sums ? align_up(grid->n_block, TILE_MAX_COLUMNS) + VECTOR : TILE_MAX_COLUMNS;
+  grid->sums_row = keeps_sums || grid->way == CONTRACT_LINES
+                       ? align_up(grid->n_block, TILE_MAX_COLUMNS) + VECTOR
+                       : TILE_MAX_COLUMNS;
   if (grid->pack_a) grid->a_bytes = align_64(rows * depth * size);
   grid->b_bytes = align_64((grid->pack_b ? columns * pieces : TILE_MAX_COLUMNS) * depth * size);
   grid->kept_bytes = align_64((grid->n + TILE_MAX_COLUMNS) * (grid->k + GROUP_SLACK) * size);
-  if (grid->is_kept) grid->b_bytes = 0;
+  if (grid->is_kept || grid->way != CONTRACT_TILES) grid->b_bytes = 0;
   if (!grid->stores_tiles) grid->tile_bytes = align_64(rows * grid->sums_row * size);
 }
 
@@ -436,6 +438,50 @@ static bool swaps(const Kernel *kernel, Side left, Side right) {
          side_cost(kernel, left, right, !row_result && column_result);
 }
 
+/* ---- products that go through a large side once: nnc_thin.h ---- */
+
+enum {
+  DOT_ROWS = 8,          /* at most: those of a group */
+  LEAST_DOTS = 64,       /* depth that pays for adding the lanes */
+  LINE_DEPTH = 8,        /* at most: elements of a for each line that stay in registers */
+  LEAST_LINE = 64,       /* columns */
+  LEAST_BYTES = 64 << 10 /* of the large side: else tiles are as fast */
+};
+
+static bool has_lines_of_depth(const Kernel *kernel, Side side) {
+  return reads_in_place(kernel, side) && only_stride(&kernel->contract.k, side.slot) == 1;
+}
+
+/* Sets the way, and which side is a, where tiles would do more than the product's own work. */
+static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *grid) {
+  const ContractSlots *slots = &kernel->contract;
+  Side left = {&slots->m, 0, kernel->operands[0].dtype};
+  Side right = {&slots->n, 1, kernel->operands[1].dtype};
+  int64_t m = axis_group_extent(left.outer), n = axis_group_extent(right.outer);
+  int64_t k = axis_group_extent(&slots->k), size = dtype_size(kernel_sum_type(kernel));
+  if (grid->on_unit || kernel->keeps_weights || wish->packs_a || wish->packs_b) return;
+  if (has_lines_of_depth(kernel, left) && has_lines_of_depth(kernel, right) && least(m, n) > 1 &&
+      least(m, n) <= DOT_ROWS && k >= LEAST_DOTS && greatest(m, n) * k * size >= LEAST_BYTES) {
+    grid->way = CONTRACT_DOTS;
+    grid->swap = n < m;
+    return;
+  }
+  Side a = grid->swap ? right : left, b = grid->swap ? left : right;
+  if (k > 1 && k <= LINE_DEPTH && axis_group_extent(b.outer) >= LEAST_LINE &&
+      m * n * size >= LEAST_BYTES && reads_in_place(kernel, a) && loads_vectors(kernel, b))
+    grid->way = CONTRACT_LINES;
+}
+
+/* Lines are cut only where those of b would leave the first-level cache. */
+static void cut_lines(ContractGrid *grid, int64_t size) {
+  enum { NEAR_BYTES = 32 << 10, USUAL_TASKS = 16 };
+  int64_t most = NEAR_BYTES / (LINE_DEPTH * size);
+  int64_t pieces = divide_up(grid->n, most);
+  grid->n_block = align_up(divide_up(grid->n, pieces), COLUMN_STEP);
+  grid->m_block = least(grid->m, greatest(grid->m / USUAL_TASKS / ROW_STEP, 1) * ROW_STEP);
+  cut(grid, size);
+}
+
 static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, const Wish *wish) {
   const ContractSlots *slots = &kernel->contract;
   Side left = {&slots->m, 0, kernel->operands[0].dtype};
@@ -443,6 +489,7 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   ContractGrid grid = {.is_bf16 = has_pairs(kernel, window), .is_x3 = kernel->is_x3};
   grid.on_unit = grid.is_bf16 || grid.is_x3;
   grid.swap = window ? window->swap : swaps(kernel, left, right);
+  if (!window) choose_way(kernel, wish, &grid);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;
   grid.batch = axis_group_extent(&slots->batch);
   grid.m = axis_group_extent(a.outer);
@@ -451,6 +498,7 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   grid.height = even_tile_height(grid.m);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
+  if (grid.way != CONTRACT_TILES) costs = (Costs){0};
   if (window) add_window_costs(window, &costs);
   if (grid.is_x3) costs.must_pack_a = costs.must_pack_b = true;
   costs.wish = wish;
@@ -464,6 +512,8 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
     if (window) cut_by_taps(&grid, window);
     choose_blocks(&grid, &costs, kernel->is_serial, size);
   }
+  if (grid.way != CONTRACT_TILES) grid.k_block = align_up(grid.k, 8);
+  if (grid.way == CONTRACT_LINES) cut_lines(&grid, size);
   if (!window || window->phases == 1) store_tiles(kernel, &grid);
   take_memory(&grid, size);
   if (window && window->side == WINDOW_ROWS)
@@ -490,8 +540,8 @@ static Wish wish_of(const ContractGrid *model, int64_t number) {
 enum { WISHES = 7 };
 
 static bool are_alike(const ContractGrid *a, const ContractGrid *b) {
-  return a->m_block == b->m_block && a->n_block == b->n_block && a->k_block == b->k_block &&
-         a->pack_a == b->pack_a && a->pack_b == b->pack_b;
+  return a->way == b->way && a->m_block == b->m_block && a->n_block == b->n_block &&
+         a->k_block == b->k_block && a->pack_a == b->pack_a && a->pack_b == b->pack_b;
 }
 
 /* The grid of variant `number` of those that differ; how many there are, up to that. */
@@ -525,10 +575,11 @@ int64_t contract_variants(const Kernel *kernel, const WindowProduct *window) {
 
 const char *contract_text(Arena *arena, const Kernel *kernel, const WindowProduct *window) {
   ContractGrid grid = contract_grid(kernel, window);
-  const char *copied = grid.pack_a && grid.pack_b ? "both sides copied"
-                       : grid.pack_a              ? "rows copied"
-                       : grid.pack_b              ? "columns copied"
-                                                  : "read in place";
+  const char *copied = grid.way != CONTRACT_TILES   ? "read once"
+                       : grid.pack_a && grid.pack_b ? "both sides copied"
+                       : grid.pack_a                ? "rows copied"
+                       : grid.pack_b                ? "columns copied"
+                                                    : "read in place";
   return arena_printf(arena, "%lld block%s of %lld x %lld, %s", (long long)grid.tasks,
                       grid.tasks == 1 ? "" : "s", (long long)grid.m_block, (long long)grid.n_block,
                       copied);

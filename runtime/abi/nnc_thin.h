@@ -1,0 +1,126 @@
+/* Contractions that read or write one large side once, and work on each of its elements only a few times: a
+ * copy of that side for the tiles of nnc_gemm.h would take as long as the product.
+ *
+ *     dots:   to[r, c] = sum_k a[r, k] * b[c, k]      few rows r; k is along lines of both sides
+ *     lines:  to[r, c] = sum_k a[r, k] * b[k, c]      few k; whole lines of the result are written
+ */
+#ifndef NNC_THIN_H
+#define NNC_THIN_H
+
+#include "nnc_conv.h"
+
+/* Of a group of dots: 24 sums and 4 operands of 32 registers, 8 and 3 of 16. */
+enum { NNC_DOTS_ROWS = NNC_PICK(8, 4, 4), NNC_DOTS_COLUMNS = NNC_PICK(3, 2, 2) };
+
+/* Each lane sums what lies a vector apart, then the lanes are added by halves. The end of the depth is the last
+ * whole vector, without the elements that were added before: bits that are masked, since a product of 0 and
+ * infinity is none. k has a vector or more. */
+#define NNC_DEFINE_DOTS(name, type, bits)                                                          \
+  NNC_INLINE nnc_vec_##name nnc_end_##name(const type *p, int64_t rest) {                          \
+    nnc_vec_##bits lane;                                                                           \
+    NNC_UNROLL for (int l = 0; l < NNC_LANES_##name; l++) lane[l] = l;                             \
+    lane = lane >= nnc_splat_##bits((nnc_lane_##bits)(NNC_LANES_##name - rest));                   \
+    return (nnc_vec_##name)((nnc_vec_##bits)nnc_load_##name(p) & lane);                            \
+  }                                                                                                \
+  NNC_INLINE void nnc_dots_group_##name(const int rows, const int cols, int64_t k, const type *a,  \
+                                        int64_t a_row, const type *b, int64_t b_column, type *to,  \
+                                        int64_t to_row) {                                          \
+    enum { lanes = NNC_LANES_##name };                                                             \
+    nnc_vec_##name sum[NNC_DOTS_ROWS][NNC_DOTS_COLUMNS], y[NNC_DOTS_COLUMNS];                      \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int c = 0; c < cols; c++)            \
+        sum[r][c] = (nnc_vec_##name){0};                                                           \
+    NNC_ROLLED for (int64_t i = 0; i + lanes <= k; i += lanes) {                                   \
+      NNC_UNROLL for (int c = 0; c < cols; c++) y[c] = nnc_load_##name(b + c * b_column + i);      \
+      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                  \
+        const nnc_vec_##name x = nnc_load_##name(a + r * a_row + i);                               \
+        NNC_UNROLL for (int c = 0; c < cols; c++) sum[r][c] += x * y[c];                           \
+      }                                                                                            \
+    }                                                                                              \
+    const int64_t rest = k % lanes;                                                                \
+    if (rest > 0) {                                                                                \
+      const int64_t i = k - lanes;                                                                 \
+      NNC_UNROLL for (int c = 0; c < cols; c++) y[c] = nnc_end_##name(b + c * b_column + i, rest); \
+      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                  \
+        const nnc_vec_##name x = nnc_end_##name(a + r * a_row + i, rest);                          \
+        NNC_UNROLL for (int c = 0; c < cols; c++) sum[r][c] += x * y[c];                           \
+      }                                                                                            \
+    }                                                                                              \
+    NNC_UNROLL for (int c = 0; c < cols; c++) NNC_UNROLL for (int r = 0; r < rows; r += 4)         \
+        nnc_lane_sums_##name(rows - r < 4 ? rows - r : 4, &sum[r][c], NNC_DOTS_COLUMNS,            \
+                             to + r * to_row + c, to_row);                                         \
+  }                                                                                                \
+  NNC_INLINE void nnc_dots_rows_##name(const int rows, const int cols, int64_t k, const type *a,   \
+                                       int64_t a_row, const type *b, int64_t b_column, type *to,   \
+                                       int64_t to_row) {                                           \
+    NNC_UNROLL for (int r = 0; r < rows; r += NNC_DOTS_ROWS)                                       \
+        nnc_dots_group_##name(rows - r < NNC_DOTS_ROWS ? rows - r : NNC_DOTS_ROWS, cols, k,        \
+                              a + r * a_row, a_row, b, b_column, to + r * to_row, to_row);         \
+  }                                                                                                \
+  /* Columns in groups; four that are left are two groups of two. */                               \
+  NNC_INLINE void nnc_dots_##name(const int rows, int64_t cols, int64_t k, const type *a,          \
+                                  int64_t a_row, const type *b, int64_t b_column, type *to,        \
+                                  int64_t to_row) {                                                \
+    const bool has_four = NNC_DOTS_COLUMNS == 3 && cols > 3 && cols % 3 == 1;                      \
+    const int64_t end = cols - (has_four ? 4 : 0);                                                 \
+    int64_t c = 0;                                                                                 \
+    NNC_ROLLED for (; c + NNC_DOTS_COLUMNS <= end; c += NNC_DOTS_COLUMNS) nnc_dots_rows_##name(    \
+        rows, NNC_DOTS_COLUMNS, k, a, a_row, b + c * b_column, b_column, to + c, to_row);          \
+    NNC_ROLLED for (; c + 2 <= cols; c += 2)                                                       \
+        nnc_dots_rows_##name(rows, 2, k, a, a_row, b + c * b_column, b_column, to + c, to_row);    \
+    if (c < cols)                                                                                  \
+      nnc_dots_rows_##name(rows, 1, k, a, a_row, b + c * b_column, b_column, to + c, to_row);      \
+  }
+
+typedef int32_t nnc_lane_i32;
+typedef int64_t nnc_lane_i64;
+NNC_DEFINE_DOTS(f32, float, i32)
+NNC_DEFINE_DOTS(f64, double, i64)
+NNC_DEFINE_DOTS(i32, int32_t, i32)
+NNC_DEFINE_DOTS(i64, int64_t, i64)
+
+/* Lines that are written side by side: as many as registers have the elements of a for, up to 8 of each line. */
+enum { NNC_LINES = NNC_PICK(3, 1, 1), NNC_LINES_DEPTH = 8 };
+
+#define NNC_DEFINE_LINES(name, type)                                                                 \
+  NNC_INLINE void nnc_lines_part_##name(const int rows, const int vectors, const int k,              \
+                                        const nnc_vec_##name x[NNC_LINES][NNC_LINES_DEPTH],          \
+                                        const type *b, int64_t b_k, type *to, int64_t to_row) {      \
+    nnc_vec_##name sum[NNC_LINES][2];                                                                \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)           \
+        sum[r][v] = (nnc_vec_##name){0};                                                             \
+    NNC_UNROLL for (int i = 0; i < k; i++) NNC_UNROLL for (int v = 0; v < vectors; v++) {            \
+      const nnc_vec_##name y = nnc_load_##name(b + i * b_k + v * NNC_LANES_##name);                  \
+      NNC_UNROLL for (int r = 0; r < rows; r++) sum[r][v] += x[r][i] * y;                            \
+    }                                                                                                \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)           \
+        nnc_store_##name(to + r * to_row + v * NNC_LANES_##name, sum[r][v]);                         \
+  }                                                                                                  \
+  /* What is left of a line after whole vectors is its last vector, computed again, or a line that \
+   * has none. */ \
+  NNC_INLINE void nnc_lines_##name(const int rows, const int k, int64_t cols, const type *a,         \
+                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,           \
+                                   type *to, int64_t to_row) {                                       \
+    enum { lanes = NNC_LANES_##name };                                                               \
+    nnc_vec_##name x[NNC_LINES][NNC_LINES_DEPTH];                                                    \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int i = 0; i < k; i++) x[r][i] =       \
+        nnc_splat_##name(a[r * a_row + i * a_k]);                                                    \
+    int64_t c = 0;                                                                                   \
+    NNC_ROLLED for (; c + 2 * lanes <= cols; c += 2 * lanes)                                         \
+        nnc_lines_part_##name(rows, 2, k, x, b + c, b_k, to + c, to_row);                            \
+    NNC_ROLLED for (; c < cols && cols >= lanes; c += lanes) {                                       \
+      const int64_t at = nnc_least(c, cols - lanes);                                                 \
+      nnc_lines_part_##name(rows, 1, k, x, b + at, b_k, to + at, to_row);                            \
+    }                                                                                                \
+    NNC_SHORT for (; c < cols; c++) NNC_SHORT for (int r = 0; r < rows; r++) {                       \
+      type sum = 0;                                                                                  \
+      NNC_UNROLL for (int i = 0; i < k; i++) sum += a[r * a_row + i * a_k] * b[i * b_k + c];         \
+      to[r * to_row + c] = sum;                                                                      \
+    }                                                                                                \
+  }
+
+NNC_DEFINE_LINES(f32, float)
+NNC_DEFINE_LINES(f64, double)
+NNC_DEFINE_LINES(i32, int32_t)
+NNC_DEFINE_LINES(i64, int64_t)
+
+#endif
