@@ -548,9 +548,9 @@ int64_t weights_kept_bytes(const Kernel *kernel) {
 
 bool weights_are_packed(const Kernel *kernel) {
   if (kernel->kind == KERNEL_CONTRACT) return contract_packs_weights(kernel, NULL);
-  if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel) || kernel_is_winograd(kernel) ||
-      !conv_is_product(kernel))
-    return false;
+  if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel)) return false;
+  if (kernel_is_winograd(kernel)) return kernel->is_serial; /* each block of a task loop would */
+  if (!conv_is_product(kernel)) return false;
   Arena *arena = arena_create();
   WindowProduct product = window_product(arena, kernel);
   bool packs = contract_packs_weights(product.kernel, &product);
