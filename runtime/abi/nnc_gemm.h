@@ -295,10 +295,6 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
   nnc_pack_block_##name(to, width, group, 0, depth, count, __VA_ARGS__);                           \
   nnc_pack_zeros_##name(to, width, group, depth, count)
 
-/* Whether the panel has NR columns where wide panels do not end with their blocks, but with the matrix: then a panel has NR
- * columns or N % NR, both constant. */
-#define NNC_IS_WHOLE_PANEL (N % NR == 0 || ((int64_t)N > NR && cols == NR))
-
 /* The parameters of what takes the sums of a tile, or of several below each other. */
 #define NNC_TILE_SUMS(type)                                                                        \
   const int64_t m, const int64_t rows, const int64_t n, const int64_t cols,                        \

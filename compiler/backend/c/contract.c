@@ -251,12 +251,6 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
                       contract_offset(writer->arena, batch, slot, "batch"));
 }
 
-/* Panels that are kept have NR columns but for the last of all: constants make the epilogue's loops short. */
-static bool has_whole_panels(const ContractGrid *grid) {
-  enum { PANEL = 48 /* a multiple of NR at any width of vectors */ };
-  return grid->is_kept && (grid->n_blocks == 1 || grid->n_block % PANEL == 0);
-}
-
 /* Where the tile's sums lie. */
 static const char *tile_place(const ContractWriter *writer) {
   if (writer->grid.stores_tiles)
@@ -289,23 +283,16 @@ static const char *whole_depth(const ContractWriter *writer) {
   return has_phases(writer) ? "whole" : "K";
 }
 
-/* A statement, of one line or of several, when the tile is the sum of the whole depth. */
+/* A statement when the tile is the sum of the whole depth. */
 static const char *after_last_piece(const ContractWriter *writer, const char *statement) {
-  bool is_long = strchr(statement, '\n') != NULL;
   if (writer->is_one_piece) return arena_printf(writer->arena, "%s\n", statement);
-  return arena_printf(writer->arena, "if (k + KB >= %s)%s\n  %s\n%s", whole_depth(writer),
-                      is_long ? " {" : "", statement, is_long ? "}\n" : "");
+  return arena_printf(writer->arena, "if (k + KB >= %s)\n  %s\n", whole_depth(writer), statement);
 }
 
 static const char *tile_done(const ContractWriter *writer) {
   if (writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = tile_name(writer);
-  if (!has_whole_panels(&writer->grid))
-    return after_last_piece(writer, epilogue_call(writer, tile, "m", "rows", "cols"));
-  return after_last_piece(writer,
-                          arena_printf(writer->arena, "if (NNC_IS_WHOLE_PANEL)\n  %s\nelse\n  %s",
-                                       epilogue_call(writer, tile, "m", "rows", "NR"),
-                                       epilogue_call(writer, tile, "m", "rows", "N % NR")));
+  return after_last_piece(writer, epilogue_call(writer, tile, "m", "rows", "cols"));
 }
 
 static const char *panel_done(const ContractWriter *writer) {
