@@ -253,8 +253,8 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
                 VECTORS_2 = NNC_LAST_VECTORS(panels, NNC_LAST_BLOCK(N, NB, N_BLOCKS), NR);         \
   nnc_tile_of_##name *tiles[3][3];                                                                 \
   nnc_find_tiles_##name(tiles, (const int64_t[6]){(int64_t)(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,     \
-                                                  (int64_t)(NB) < NR ? 0 : NR / LANES,             \
-                                                  VECTORS_1, VECTORS_2})
+                                                  (int64_t)(NB) < NR ? 0 : NR / LANES, VECTORS_1,  \
+                                                  VECTORS_2})
 
 #define NNC_BLOCK_OF(task)                                                                         \
   const int64_t m_first = (task) % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);              \

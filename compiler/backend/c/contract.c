@@ -552,13 +552,13 @@ enum { THIN_PANEL = 48 };
 
 static const char *dots_text(const ContractWriter *writer) {
   Arena *arena = writer->arena;
-  const char *call = arena_printf(
-      arena, "nnc_dots_%s(%lld, cols, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
-      c_type_name(writer->sum), (long long)writer->grid.m, (long long)writer->grid.k, writer->left,
-      contract_stride(writer->a, writer->a_slot), writer->right,
-      contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
-      contract_stride(writer->b, writer->b_slot),
-      writer->grid.stores_tiles ? "result + n" : "sums", tile_row(writer));
+  const char *call =
+      arena_printf(arena, "nnc_dots_%s(%lld, cols, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
+                   c_type_name(writer->sum), (long long)writer->grid.m, (long long)writer->grid.k,
+                   writer->left, contract_stride(writer->a, writer->a_slot), writer->right,
+                   contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
+                   contract_stride(writer->b, writer->b_slot),
+                   writer->grid.stores_tiles ? "result + n" : "sums", tile_row(writer));
   return arena_printf(arena,
                       "for (int64_t n = n_first; n < n_end; n += %d) {\n"
                       "  const int64_t cols = nnc_least(%d, n_end - n);\n"
@@ -575,12 +575,12 @@ static const char *lines_text(const ContractWriter *writer) {
   const AxisGroup *k = &writer->kernel->contract.k;
   const char *name = c_type_name(writer->sum);
   const char *result = writer->grid.stores_tiles ? tile_place(writer) : "sums";
-  const char *rest = arena_printf(
-      arena, "%lld, n_end - n, %s + %s, %lld, %lld, %s + n, %lld, %s, %s);\n",
-      (long long)writer->grid.k, writer->left,
-      contract_place(arena, "m", contract_stride(writer->a, writer->a_slot)),
-      contract_stride(writer->a, writer->a_slot), contract_stride(k, writer->a_slot), writer->right,
-      contract_stride(k, writer->b_slot), result, tile_row(writer));
+  const char *rest =
+      arena_printf(arena, "%lld, n_end - n, %s + %s, %lld, %lld, %s + n, %lld, %s, %s);\n",
+                   (long long)writer->grid.k, writer->left,
+                   contract_place(arena, "m", contract_stride(writer->a, writer->a_slot)),
+                   contract_stride(writer->a, writer->a_slot), contract_stride(k, writer->a_slot),
+                   writer->right, contract_stride(k, writer->b_slot), result, tile_row(writer));
   return arena_printf(
       arena,
       "const int64_t m_first = task %% M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M), "
