@@ -49,7 +49,7 @@ loss = mean(concat(x * w, x) ^ 2)'
 # What is read from memory is cut where its lines begin: 64 pieces would have 312500 elements.
 emits pieces 2 20000000 'param w = 1.0
 loss = w * mean(max(x, axis = 1))'
-if grep -q 'i0 \* 400000 ' pieces.c && ! grep -q 312500 pieces.c; then ok; else fail "pieces: $(grep 'x\[' pieces.c)"; fi
+if grep -q 'i0 \* 400000\b' pieces.c && ! grep -q 312500 pieces.c; then ok; else fail "pieces: $(grep 'x\[' pieces.c)"; fi
 
 # refuses NAME MESSAGE STATEMENT
 refuses() {

@@ -53,9 +53,10 @@ part() {
   check "$name: compiles" mv "$work/model1" "$work/$name" # the one of f32
 }
 part models/lenet.net lenet 50
-# A step of LeNet in parts costs about what it did: the gradient of the wide layer is not kept beside its weight.
+# A step of LeNet in parts costs about what it did: the gradient of the wide layer is not kept beside its weight. Of the
+# default plan, which keeps no input of a pooling, that layer is more than half.
 pieces=$(grep -oE '[0-9]+ micro-batches' <<<"$report")
-at_most "lenet at half: micro-batches" "${pieces% *}" 8
+at_most "lenet at half: micro-batches" "${pieces% *}" 16
 part tests/memory/deep.net deep 50
 # What is normalized is made again in any case (passes/rematerialize.c), so that less is left to recompute.
 part tests/memory/normalized.net normalized 70

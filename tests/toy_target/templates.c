@@ -4,9 +4,9 @@
 #include "support/panic.h"
 #include "toy.h"
 
-/* The type in which a template adds up. */
+/* The type in which a template adds up: max_unpool's first operand are places. */
 static DType sum_type(const Kernel *kernel) {
-  DType dtype = kernel->operands[0].dtype;
+  DType dtype = kernel->operands[kernel->kind == KERNEL_MAX_UNPOOL].dtype;
   return dtype_is_float(dtype) ? DTYPE_F64 : dtype;
 }
 
@@ -177,7 +177,8 @@ static void write_max_unpool(Code *code, const KernelFunction *function) {
   code_line(code, "const int64_t where = %s;", toy_flat(arena, kernel, 2, kernel->axis_count));
   toy_open_loop(code, "tile", elements(slots, slots->out));
   code_line(code, "const int64_t tap = %s;", toy_loaded(arena, function, 0, at));
-  code_line(code, "if (toy_position(&window, tile, tap) != where) continue;");
+  code_line(code, "if (tap >= %lld || toy_position(&window, tile, tap) != where) continue;",
+            (long long)elements(slots, slots->kernel));
   write_sum(code, kernel, toy_loaded(arena, function, 1, at));
   code_close(code);
 }

@@ -136,7 +136,7 @@ static void write_pairs(LoopWriter *writer, int stage, int lanes) {
     scope->axes[along] = "first";
     const char *index = expression_index(scope, first_index(arena, kernel, load));
     scope->axes[along] = axis;
-    const char *name = arena_printf(arena, "v%d", number++);
+    const char *name = arena_printf(arena, "v%d_%d", stage, number++);
     code_line(code, "%s %s[2][%d] NNC_ALIGNED;", c_value_type(load->dtype), name, lanes);
     code_line(code, "nnc_apart_%s_%d(%s, &%s[%s]);", c_type_name(load->dtype), lanes, name,
               scope->operands[load->operand], index);
