@@ -242,6 +242,20 @@ lacks_winograd() { "$nnc" "$@" > "$work/report" && ! grep Winograd "$work/report
 check "direct convolutions" lacks_winograd "${vgg[@]}" --conv=direct
 check "filtered in task loops" sh -c "'$nnc' models/fashion.net --report | grep -A 2 '^by Winograd' | grep -q ' c2.y, conv'"
 check "none in f64" lacks_winograd "${vgg[@]}" --float=f64
+
+# ---- the gradient of a strided convolution has phases of different depth: packed weights stay after the last piece of each ----
+{
+  echo 'const batch = 8'
+  echo 'data train { x, y = npy("x.npy", "y.npy") }'
+  echo 'input x : f32[batch, 8, 16, 16]'
+  echo 'input y : i32[batch]'
+  echo 'a = relu(conv2d(x, 256, 3, padding = 1))'
+  echo 'z = linear(flatten(relu(conv2d(a, 256, 3, stride = 2, padding = 1))), 3)'
+  echo 'train { minimize = cross_entropy(z, y), optimizer = sgd(lr = 0.1), steps = 1 }'
+} > "$work/phases.net"
+check "the C of phases" "$nnc" "$work/phases.net" --emit=c -o "$work/phases.c"
+check "by the depth of the phase" grep -q 'if (k + KB >= whole) packed = ' "$work/phases.c"
+
 check_status "no --conv for GPUs" 2 'conv is for --target=c' "$nnc" --target=cuda --conv=direct "${vgg[@]}"
 
 # ---- formatting ----

@@ -136,7 +136,7 @@ static const char *rows_in_place(const ContractWriter *writer) {
 
 /* ---- what to prefetch during a tile ---- */
 
-enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 };
+enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 /* NNC_AHEAD_PLACES of nnc_gemm.h */ };
 
 typedef struct Place {
   int operand;
@@ -278,15 +278,15 @@ static bool has_phases(const ContractWriter *writer) {
   return writer->window && writer->window->phases > 1;
 }
 
-/* Of the task's batch: phases of a convolution differ. */
-static const char *whole_depth(const ContractWriter *writer) {
+const char *contract_whole_depth(const ContractWriter *writer) {
   return has_phases(writer) ? "whole" : "K";
 }
 
 /* A statement when the tile is the sum of the whole depth. */
 static const char *after_last_piece(const ContractWriter *writer, const char *statement) {
   if (writer->is_one_piece) return arena_printf(writer->arena, "%s\n", statement);
-  return arena_printf(writer->arena, "if (k + KB >= %s)\n  %s\n", whole_depth(writer), statement);
+  return arena_printf(writer->arena, "if (k + KB >= %s)\n  %s\n", contract_whole_depth(writer),
+                      statement);
 }
 
 static const char *tile_done(const ContractWriter *writer) {
@@ -479,9 +479,10 @@ static const char *piece_text(const ContractWriter *writer) {
 static void add_piece(TemplateHoles *holes, const ContractWriter *writer, const char *piece) {
   bool is_one = writer->is_one_piece;
   template_add(holes, "ONE_PIECE", is_one ? piece : "");
-  template_add(
-      holes, "PIECES_BEGIN",
-      is_one ? "" : arena_printf(writer->arena, "NNC_EACH_PIECE(%s, KB) {", whole_depth(writer)));
+  template_add(holes, "PIECES_BEGIN",
+               is_one ? ""
+                      : arena_printf(writer->arena, "NNC_EACH_PIECE(%s, KB) {",
+                                     contract_whole_depth(writer)));
   template_add(holes, "PIECES", is_one ? "" : piece);
   template_add(holes, "PIECES_END", is_one ? "" : "}");
 }
@@ -547,7 +548,7 @@ static void write_epilogue(Code *code, const ContractWriter *writer) {
 
 /* ---- products by dots or lines: nnc_thin.h ---- */
 
-/* A panel of columns at a time, so that its sums stay near: as wide as the worker's block is. */
+/* Columns at a time, so that their sums stay near: a multiple of a group's 3 and 2, at most TILE_MAX_COLUMNS. */
 enum { THIN_PANEL = 48 };
 
 static const char *dots_text(const ContractWriter *writer) {

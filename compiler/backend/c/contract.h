@@ -40,9 +40,12 @@ bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat);
 /* "m * 784", "m". */
 const char *contract_place(Arena *arena, const char *index, long long stride);
+/* The whole depth of the task's batch, as an expression: phases of a convolution differ. */
+const char *contract_whole_depth(const ContractWriter *writer);
 /* The depth of a piece, as an expression. */
 const char *contract_depth(const ContractWriter *writer);
-/* "x + m * 784 + k": of a matrix at its number `index`, `stride` apart, and where the piece of the depth begins. */
+/* "x + m * 784 + k": `place` in a matrix, and where the piece of the depth begins there, `depth_stride` from one k to
+ * the next. */
 const char *contract_from(const ContractWriter *writer, const char *matrix, const char *place,
                           long long depth_stride);
 /* The stride of a group of one axis, or of a linear one (axis_group_is_linear). */

@@ -287,7 +287,9 @@ const char *contract_pack_b(const ContractWriter *writer) {
                       "  %spacked = task / M_BLOCKS;\n"
                       "}\n",
                       declared, indented(arena, packing),
-                      writer->is_one_piece ? "" : "if (k + KB >= K) ");
+                      writer->is_one_piece ? ""
+                                           : arena_printf(arena, "if (k + KB >= %s) ",
+                                                          contract_whole_depth(writer)));
 }
 
 const char *contract_panel(const ContractWriter *writer) {

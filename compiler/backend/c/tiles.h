@@ -50,12 +50,12 @@ typedef struct ContractGrid {
   int64_t kept_bytes;     /* of these */
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;
-  int64_t height;                       /* rows of a tile at most, at any width of vectors */
-  int64_t k_block;                      /* k is cut when panels of b would leave the cache */
-  bool stores_tiles;                    /* tiles are the result's own memory: no epilogue */
-  int64_t result_row;                   /* then elements of the result from row to row of a tile */
-  int64_t b_piece;                      /* elements of a piece of k of the kept panels */
-  int64_t sums_row;                     /* elements of a row of the sums that are kept */
+  int64_t height;     /* rows of a tile at most, at any width of vectors */
+  int64_t k_block;    /* k is cut when panels of b would leave the cache */
+  bool stores_tiles;  /* tiles are the result's own memory: no epilogue */
+  int64_t result_row; /* then elements of the result from row to row of a tile */
+  int64_t b_piece;    /* elements of a piece of k of the kept panels */
+  int64_t sums_row;   /* elements of a row of the sums, where tiles are not NR apart */
   int64_t a_bytes, b_bytes, tile_bytes; /* pieces of the worker's block, in this order */
   int64_t tasks;
 } ContractGrid;

@@ -506,14 +506,14 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
   if (grid.reads_lines) costs.pack_a = 0;
   cut_depth(&grid, IN_PLACE_DEPTH);
-  choose_blocks(&grid, &costs, kernel->is_serial, size);
+  if (grid.way == CONTRACT_LINES) cut_lines(&grid, size);
+  else choose_blocks(&grid, &costs, kernel->is_serial, size);
   if (grid.pack_a || grid.pack_b) {
     cut_depth(&grid, WHOLE_DEPTH);
     if (window) cut_by_taps(&grid, window);
     choose_blocks(&grid, &costs, kernel->is_serial, size);
   }
   if (grid.way != CONTRACT_TILES) grid.k_block = align_up(grid.k, 8);
-  if (grid.way == CONTRACT_LINES) cut_lines(&grid, size);
   if (!window || window->phases == 1) store_tiles(kernel, &grid);
   take_memory(&grid, size);
   if (window && window->side == WINDOW_ROWS)
