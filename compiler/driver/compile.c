@@ -96,7 +96,10 @@ static int tune_program(const Compilation *compilation, const Module *module, Me
                         Tuning *tuning, const Program **program) {
   int status = tune(compilation, module, &fit->lowering, tuning);
   if (status != 0 || !tuning->is_kept) return status;
-  const Program *tuned = program_create(compilation->arena, tuning->module, &tuning->lowering);
+  Module *own = arena_copy(compilation->arena, tuning->module, sizeof *own);
+  const Program *tuned = program_create(compilation->arena, own, &tuning->lowering);
+  while (make_cheaper(own, tuned, &tuning->lowering)) /* in parts, training needs less */
+    tuned = program_create(compilation->arena, own, &tuning->lowering);
   if (fit->limit > 0 && program_peak(tuned, tuning->threads) > fit->limit) {
     fprintf(stderr, "tune: not taken: the program would need more than the memory limit\n");
     tuning->is_kept = false;

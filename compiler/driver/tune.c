@@ -245,7 +245,8 @@ static bool make_plans(Tuner *tuner, const ProgramOptions *given, const Program 
 /* Chooses the plan. */
 static bool tune_plan(Tuner *tuner, const ProgramOptions *given, const Program *model) {
   Tuning *tuning = tuner->tuning;
-  CacheKey key = program_key(tuner, "plans", model);
+  bool is_limited = options_limit_memory(tuner->compilation->options); /* no micro-batches then */
+  CacheKey key = program_key(tuner, is_limited ? "plans within a limit" : "plans", model);
   if (!get_times(tuner, &key, "plans", PLAN_COUNT, tuning->plan_ms)) {
     Candidate candidates[PLAN_COUNT] = {0};
     int count;
