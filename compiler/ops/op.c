@@ -84,6 +84,16 @@ bool *op_forward_nodes(Arena *arena, const Graph *graph) {
 
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
+bool op_is_view(const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  return class->family == FAMILY_MOVEMENT && class->moves_values && node->operand_count == 1;
+}
+
+bool op_joins_parts(const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  return class->family == FAMILY_MOVEMENT && !class->moves_values;
+}
+
 bool op_passes_gradient(Op op) {
   const OpClass *class = op_info(op)->class;
   return class->gradient || class->family == FAMILY_SCAN;

@@ -156,6 +156,9 @@ bool *op_forward_nodes(Arena *arena, const Graph *graph);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */
 bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason);
 bool op_is_elementwise(Op op);
+/* Whether the node is another one in other order or shape: its value may have the same memory. */
+bool op_is_view(const Node *node);
+bool op_joins_parts(const Node *node); /* pad, concat */
 /* Whether adjoints go on to operands: by the operator's rule, or, for scans and their results, by
  * that of the graph that the scan owns (scan_gradient.c). */
 bool op_passes_gradient(Op op);

@@ -27,11 +27,6 @@ bool recompute_is_leaf(const Node *node) {
 
 bool recompute_is_loop(const Node *node) { return op_info(node->op)->class->family == FAMILY_SCAN; }
 
-static bool is_view(const Node *node) {
-  const OpClass *class = op_info(node->op)->class;
-  return class->family == FAMILY_MOVEMENT && class->moves_values && node->operand_count == 1;
-}
-
 int64_t recompute_bytes(const Recompute *r, int i) {
   const Node *node = recompute_node(r, i);
   return r->base[i] != i || recompute_is_leaf(node) ? 0 : type_bytes(node->type);
@@ -47,7 +42,7 @@ static void find_forward(Recompute *r) {
 static void find_uses(Recompute *r) {
   for (int i = 0; i < r->count; i++) {
     const Node *node = recompute_node(r, i);
-    r->base[i] = is_view(node) ? r->base[recompute_operand(r, i, 0)] : i;
+    r->base[i] = op_is_view(node) ? r->base[recompute_operand(r, i, 0)] : i;
     r->last_use[i] = i;
     for (int k = 0; k < node->operand_count; k++) {
       int base = r->base[recompute_operand(r, i, k)];

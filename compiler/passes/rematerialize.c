@@ -54,8 +54,7 @@ typedef struct Choice {
 
 static bool is_map(const Node *node) {
   OpFamily family = op_info(node->op)->class->family;
-  bool joins = family == FAMILY_MOVEMENT && !op_info(node->op)->class->moves_values;
-  return (family == FAMILY_ELEMENTWISE || family == FAMILY_MOVEMENT) && !joins;
+  return (family == FAMILY_ELEMENTWISE || family == FAMILY_MOVEMENT) && !op_joins_parts(node);
 }
 
 static double element_flops(const Node *node) {

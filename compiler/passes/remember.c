@@ -20,16 +20,12 @@ typedef VEC(const Node *) NodeList;
 
 typedef struct Memory {
   const bool *is_forward;
-  const Node **base;  /* by id: whose memory holds the value */
-  bool *is_read;      /* by id of a base: gradients need it for more than its maxima ... */
-  bool *is_kept;      /* ... and for more than masks */
-  const Node **whole; /* by id: what joins it with others in the forward part, or NULL */
+  const Node **base; /* by id: whose memory holds the value */
+  bool *is_read;     /* by id of a base: gradients need it for more than its maxima ... */
+  bool *is_kept;     /* ... and for more than masks */
+  const Node *
+      *whole; /* by id: what joins it with others in the forward part, and is kept, or NULL */
 } Memory;
-
-static bool is_view(const Node *node) {
-  const OpClass *class = op_info(node->op)->class;
-  return class->family == FAMILY_MOVEMENT && class->moves_values && node->operand_count == 1;
-}
 
 /* A part of the gradients that needs operand 0 for its maxima alone. */
 static bool is_adjoint(const Memory *memory, const Node *node) {
@@ -40,17 +36,10 @@ static bool is_mask(const Node *node) {
   return op_is_elementwise(node->op) && node->type.dtype == DTYPE_BOOL;
 }
 
-static bool joins_parts(const Node *node) {
-  const OpClass *class = op_info(node->op)->class;
-  return class->family == FAMILY_MOVEMENT && !class->moves_values && node->operand_count > 1;
-}
-
 /* Leaves are in memory anyway, or nowhere. */
 static void look_at(Memory *memory, const Node *node) {
-  memory->base[node->id] = is_view(node) ? memory->base[node->operands[0]->id] : node;
+  memory->base[node->id] = op_is_view(node) ? memory->base[node->operands[0]->id] : node;
   if (node->operand_count == 0) memory->is_read[node->id] = true;
-  for (int k = 0; memory->is_forward[node->id] && joins_parts(node) && k < node->operand_count; k++)
-    memory->whole[node->operands[k]->id] = node;
   if (memory->is_forward[node->id]) return;
   for (int k = is_adjoint(memory, node); k < node->operand_count; k++) {
     int base = memory->base[node->operands[k]->id]->id;
@@ -66,6 +55,12 @@ static Memory look_at_all(const Graph *graph) {
                    .is_kept = ARENA_ARRAY(graph->arena, bool, graph->next_id),
                    .whole = ARENA_ARRAY(graph->arena, const Node *, graph->next_id)};
   for (int i = 0; i < graph->nodes.count; i++) look_at(&memory, graph->nodes.items[i]);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    bool joins = memory.is_forward[node->id] && memory.is_kept[node->id] && op_joins_parts(node);
+    for (int k = 0; joins && k < node->operand_count; k++)
+      if (!memory.whole[node->operands[k]->id]) memory.whole[node->operands[k]->id] = node;
+  }
   return memory;
 }
 
@@ -85,7 +80,7 @@ static bool is_made_of_kept(const Memory *memory, const Node *node, int most) {
   const Node *base = memory->base[node->id];
   if (base->operand_count == 0) return false; /* a parameter, a constant */
   if (memory->is_kept[base->id] || most == 0) return true;
-  bool is_map = op_is_elementwise(node->op) || is_view(node);
+  bool is_map = op_is_elementwise(node->op) || op_is_view(node);
   for (int k = 0; is_map && k < node->operand_count; k++)
     if (is_made_of_kept(memory, node->operands[k], most - 1)) return true;
   return false;
@@ -98,9 +93,9 @@ static Node *copy_mask(const Memory *memory, const Maker *maker, const Node *nod
   CHECK(node->operand_count <= MOST_MASK_OPERANDS);
   for (int k = 0; k < node->operand_count; k++) {
     const Node *part = node->operands[k], *whole = memory->whole[part->id];
-    if (!whole || !memory->is_kept[whole->id] || is_made_of_kept(memory, part, MOST_STEPS))
-      continue;
-    slices[k] = rules_slice_of_part(maker, node_map_get(map, whole), node_map_get(map, part));
+    Node *joined = whole ? node_map_get(map, whole) : NULL; /* NULL, too, where it comes later */
+    if (!joined || is_made_of_kept(memory, part, MOST_STEPS)) continue;
+    slices[k] = rules_slice_of_part(maker, joined, node_map_get(map, part));
   }
   Node *copy = graph_copy_node(maker->graph, node, map);
   for (int k = 0; k < node->operand_count; k++)

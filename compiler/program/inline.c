@@ -37,11 +37,6 @@ static bool is_plain_movement(const Node *node) {
   return family_of(node) == FAMILY_MOVEMENT && op_info(node->op)->class->moves_values;
 }
 
-/* pad, concat */
-static bool joins_parts(const Node *node) {
-  return family_of(node) == FAMILY_MOVEMENT && !op_info(node->op)->class->moves_values;
-}
-
 /* Whether each node, computed in place, would look for joined parts. */
 static bool *find_joins(const Lowering *lowering) {
   bool *joins = ARENA_ARRAY(lowering->arena, bool, lowering->graph->next_id);
@@ -49,7 +44,7 @@ static bool *find_joins(const Lowering *lowering) {
     const Node *node = lowering->graph->nodes.items[i];
     const Place *place = &lowering->places[node->id];
     if (!lowering->live[node->id] || place->kind == PLACE_LOAD || place->form != FORM_MAP) continue;
-    joins[node->id] = joins_parts(node) && !place->is_free;
+    joins[node->id] = op_joins_parts(node) && !place->is_free;
     for (int k = 0; k < node->operand_count; k++)
       joins[node->id] = joins[node->id] || joins[node->operands[k]->id];
   }
@@ -60,7 +55,7 @@ static bool *find_joins(const Lowering *lowering) {
 static double operand_reads(const Lowering *lowering, const Node *user, const Node *operand) {
   double reads = lowering->places[user->id].reads;
   double elements = (double)shape_elements(operand->type.shape);
-  return joins_parts(user) && reads > elements ? elements : reads;
+  return op_joins_parts(user) && reads > elements ? elements : reads;
 }
 
 /* What the operand moves (reshapes, slices, ...), or the operand itself; NULL when it is free or
@@ -247,7 +242,7 @@ static void add_demand(const Lowering *lowering, const Keeps *keeps, const Node 
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
     if (phase > demand->phase) demand->phase = phase;
     if (is_late(keeps, node)) demand->is_late = true;
-    if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
+    if (op_joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (is_window_loop(node, place) || (is_inline && demands[node->id].is_convolved))
       demand->is_convolved = true;
     bool is_stored = place->form == FORM_TEMPLATE || op_info(node->op)->class->reads_twice;

@@ -187,6 +187,40 @@ static void check_places(Arena *arena, DType dtype, int64_t stride) {
   check_program(arena, module, ENTRY_TRAIN, 0, "places");
 }
 
+/* As many max_unpool as poolings of such a window get. */
+static int places_of_window(Arena *arena, int64_t high, int64_t wide, EntryKind entry) {
+  Module *module = module_create(arena, "m", NULL);
+  Graph *graph = module->entries[entry] = graph_create(arena, "g");
+  Maker maker = {graph, (Span){0}, "x"};
+  Type type = type_make(DTYPE_F32, SHAPE(1, 1, 20, 20));
+  add_variable(module, VARIABLE_PARAM, "p", type);
+  Node *x = make_unary(&maker, OP_EXP, leaf(&maker, OP_PARAM, type, "p"));
+  int64_t sizes[] = {high, wide}, ones[] = {1, 1}, zeros[] = {0, 0};
+  Attribute attributes[] = {attr_make_ints(ATTR_KERNEL, 2, sizes),
+                            attr_make_ints(ATTR_STRIDE, 2, ones),
+                            attr_make_ints(ATTR_LOW, 2, zeros), attr_make_ints(ATTR_HIGH, 2, zeros),
+                            attr_make_ints(ATTR_DILATION, 2, ones)};
+  Node *y = make_node(&maker, OP_MAX_POOL, 1, &x, 5, attributes);
+  Node *dy = make_cast(&maker, make_iota(&maker, y->type, 3), DTYPE_F32);
+  Node *dx = make_node(&maker, OP_MAX_POOL_GRAD, 2, (Node *[]){x, dy}, 5, attributes);
+  output(graph, OUTPUT_ACCUMULATOR, "loss",
+         make_reduce(&maker, OP_REDUCE_MAX, y, 4, (int64_t[]){0, 1, 2, 3}));
+  output(graph, OUTPUT_STORE, name_intern("p"), dx);
+  pass_remember(module, diagnostics_create(arena));
+  return count_nodes(module->entries[entry], OP_MAX_UNPOOL);
+}
+
+/* A byte tells 255 places apart; a window of one element has no choice. Earlier minibatches of a step remember, too. */
+static void test_windows_of_places(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  assert_int_equal(places_of_window(arena, 15, 17, ENTRY_TRAIN), 1);
+  assert_int_equal(places_of_window(arena, 16, 16, ENTRY_TRAIN), 0);
+  assert_int_equal(places_of_window(arena, 1, 1, ENTRY_TRAIN), 0);
+  assert_int_equal(places_of_window(arena, 2, 2, ENTRY_ACCUMULATE), 1);
+  arena_destroy(arena);
+}
+
 static void test_places_are_those_of_the_first_maxima(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -322,6 +356,7 @@ int main(void) {
       cmocka_unit_test(test_activations_are_made_again),
       cmocka_unit_test(test_places_stand_for_what_was_pooled),
       cmocka_unit_test(test_places_are_those_of_the_first_maxima),
+      cmocka_unit_test(test_windows_of_places),
       cmocka_unit_test(test_masks_of_parts_are_of_the_whole),
       cmocka_unit_test(test_few_bytes_are_not_made_again),
       cmocka_unit_test(test_micro_batches_keep_results),

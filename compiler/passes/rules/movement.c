@@ -173,3 +173,19 @@ Node *rule_pad_nothing(const Rewrite *rewrite, Node *node) {
 Node *rule_concat_one(const Rewrite *rewrite, Node *node) {
   return node->operand_count == 1 ? first(node) : NULL;
 }
+
+Node *rules_slice_of_part(const Maker *maker, Node *whole, const Node *part) {
+  if (whole->op != OP_CONCAT) return NULL;
+  int axis = (int)node_int(whole, ATTR_AXIS);
+  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
+  Shape shape = part->type.shape;
+  int k = 0;
+  while (k < whole->operand_count && whole->operands[k] != part)
+    start[axis] += whole->operands[k++]->type.shape.dim[axis];
+  if (k == whole->operand_count) return NULL;
+  for (int i = 0; i < shape.rank; i++) {
+    stop[i] = start[i] + shape.dim[i];
+    step[i] = 1;
+  }
+  return make_slice(maker, whole, start, stop, step);
+}

@@ -65,7 +65,7 @@ Node *rules_make_places(const Maker *maker, const Node *maxima);
 /* The value of `adjoint`, of another graph, by places and by what its operand 1 has become. */
 Node *rules_adjoint_by_places(const Maker *maker, const Node *adjoint, Node *places, Node *dy);
 
-/* The slice of `whole` that is `part`, one of the values that it joins; NULL where it joins none (pool.c). */
+/* The slice of `whole` that is `part`, one of the values that it joins; NULL where it joins none (movement.c). */
 Node *rules_slice_of_part(const Maker *maker, Node *whole, const Node *part);
 
 /* The node has the same value in all elements, known now. */
