@@ -265,8 +265,7 @@ Expr *builder_operand(KernelBuilder *builder, int operand, Index *const *at) {
   return builder_element(builder, builder->node->operands[operand], at);
 }
 
-/* True where all guards hold, as an expression. */
-static Expr *guards_condition(KernelBuilder *builder, int count, const Guard *guards) {
+Expr *builder_guards_hold(KernelBuilder *builder, int count, const Guard *guards) {
   Expr *all = NULL;
   for (int i = 0; i < count; i++) {
     int64_t least = -1, greatest = 0;
@@ -311,7 +310,7 @@ Expr *builder_operand_guarded(KernelBuilder *builder, int operand, Index *const 
     load->value = otherwise;
     return load;
   }
-  Expr *condition = guards_condition(builder, count, needed);
+  Expr *condition = builder_guards_hold(builder, count, needed);
   if (condition == NULL) return value;
   Expr *other = builder_const(builder, value->dtype, otherwise);
   return builder_op(builder, OP_WHERE, value->dtype, 3, (Expr *[]){condition, value, other});

@@ -24,6 +24,8 @@ bool builder_keeps_weights(const KernelBuilder *builder);
 Index *builder_point(KernelBuilder *builder, int axis);
 /* Extents of the axes in scope, for index_div and index_mod. */
 const int64_t *builder_extents(KernelBuilder *builder, int *axis_count);
+/* True where all guards hold; NULL where they always do. */
+Expr *builder_guards_hold(KernelBuilder *builder, int count, const Guard *guards);
 /* Element of operand `operand` of the node at `at` (an Index for each of its axes): a load, or its
  * own expression when it is fused. */
 Expr *builder_operand(KernelBuilder *builder, int operand, Index *const *at);

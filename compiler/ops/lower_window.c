@@ -187,25 +187,16 @@ static Expr *compared(KernelBuilder *builder, Op op, Expr *a, Expr *b) {
   return builder_op(builder, op, DTYPE_BOOL, 2, (Expr *[]){a, b});
 }
 
-static Expr *are_inside(KernelBuilder *builder, int count, const Guard *guards, Expr *and) {
-  int axis_count;
-  const int64_t *extents = builder_extents(builder, &axis_count);
-  for (int i = 0; i < count; i++) {
-    int64_t least, greatest;
-    if (index_range(guards[i].index, extents, axis_count, &least, &greatest) && least >= 0 &&
-        greatest < guards[i].bound)
-      continue;
-    Expr *at = builder_index(builder, guards[i].index, DTYPE_I64);
-    Expr *bound = builder_const(builder, DTYPE_I64, (double)guards[i].bound);
-    and = compared(builder, OP_AND, and, compared(builder, OP_LT, at, bound));
-    Expr *zero = builder_const(builder, DTYPE_I64, 0);
-    and = compared(builder, OP_AND, and, compared(builder, OP_GE, at, zero));
-  }
-  return and;
+/* Where the greatest value, or NaN, is; not in the padding, whose -inf the value does not tell from others. */
+static Expr *is_greatest(KernelBuilder *builder, const ConvSlots *slots, Expr *x, Expr *greatest,
+                         const Guard *guards) {
+  Expr *is = compared(builder, OP_OR, compared(builder, OP_EQ, x, greatest),
+                      compared(builder, OP_NE, x, x)); /* NaN */
+  Expr *inside = builder_guards_hold(builder, slots->spatial, guards);
+  return inside ? compared(builder, OP_AND, is, inside) : is;
 }
 
-/* The number of the first greatest tap. In a window of -inf alone it must not be one in the padding,
- * which the value does not tell from the others: there the greatest value is found first. */
+/* The number of the first greatest tap. With padding the greatest value is found first. */
 static Expr *first_greatest(KernelBuilder *builder, const ConvSlots *slots) {
   Guard guards[3];
   Index *number;
@@ -216,9 +207,7 @@ static Expr *first_greatest(KernelBuilder *builder, const ConvSlots *slots) {
   if (!is_padded) return builder_reduce(builder, OP_ARGMAX, x);
   Expr *greatest = builder_reduce(builder, OP_REDUCE_MAX, x);
   x = tapped(builder, slots, 0, -INFINITY, &number, guards);
-  Expr *is_greatest = compared(builder, OP_OR, compared(builder, OP_EQ, x, greatest),
-                               compared(builder, OP_NE, x, x)); /* NaN */
-  Expr *choice[] = {are_inside(builder, slots->spatial, guards, is_greatest),
+  Expr *choice[] = {is_greatest(builder, slots, x, greatest, guards),
                     builder_const(builder, DTYPE_I32, 1), builder_const(builder, DTYPE_I32, 0)};
   return builder_reduce(builder, OP_ARGMAX, builder_op(builder, OP_WHERE, DTYPE_I32, 3, choice));
 }
@@ -235,8 +224,7 @@ static Expr *reduced(KernelBuilder *builder, Op reduce, Expr *value) {
   return result;
 }
 
-/* The least tap under which the greatest value is, which max_pool finds by the same stage. In a window of -inf alone
- * it must not be one in the padding. */
+/* The least tap under which the greatest value is, which max_pool finds by the same stage. */
 void lower_max_place(KernelBuilder *builder, const Node *node) {
   ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
   Index *tap[3], *number = index_const(builder_arena(builder), 0);
@@ -247,9 +235,7 @@ void lower_max_place(KernelBuilder *builder, const Node *node) {
   for (int i = 0; i < slots.spatial; i++)
     number = index_add(builder_arena(builder),
                        index_mul(builder_arena(builder), number, slots.kernel[i]), tap[i]);
-  Expr *is_greatest = compared(builder, OP_OR, compared(builder, OP_EQ, x, greatest),
-                               compared(builder, OP_NE, x, x)); /* NaN */
-  Expr *choice[] = {are_inside(builder, slots.spatial, guards, is_greatest),
+  Expr *choice[] = {is_greatest(builder, &slots, x, greatest, guards),
                     builder_index(builder, number, DTYPE_I32),
                     builder_const(builder, DTYPE_I32, MOST_PLACES)};
   Expr *place = builder_op(builder, OP_WHERE, DTYPE_I32, 3, choice);

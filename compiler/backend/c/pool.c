@@ -89,15 +89,32 @@ static void add_spans(TemplateHoles *holes, const Kernel *kernel) {
                covers ? "" : "memset(sums, 0, sizeof *sums * ((int64_t)X0 * X1 * X2));");
 }
 
-static void add_pairs(TemplateHoles *holes, const Kernel *kernel) {
+/* How a span of windows gets the taps of its maxima. */
+static void add_search(TemplateHoles *holes, const KernelFunction *function) {
   Arena *arena = holes->arena;
+  const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
   int lanes = loop_span(slots->out[slots->spatial - 1]);
-  const char *apart = arena_printf(arena, "nnc_span_apart_%s_%d(seen, %%s);",
-                                   c_type_name(pool_value_type(kernel)), lanes);
-  template_add(holes, "SEEN",
+  const char *span = arena_printf(arena, "%s_%d", c_type_name(pool_value_type(kernel)), lanes);
+  bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
+  if (has_places) {
+    template_add(holes, "LEFT", "");
+    template_add(holes, "WHERE",
+                 arena_printf(arena, "nnc_span_places_%s(&where, %s + row_of_windows + first);\n",
+                              span, function->operands[0]));
+    return;
+  }
+  TemplateHoles search = {.arena = arena};
+  Text text = {0};
+  const char *apart = arena_printf(arena, "nnc_span_apart_%s(seen, %%s);", span);
+  template_add(&search, "SUFFIX", span);
+  template_add(&search, "SEEN",
                span_text(arena, kernel->operands[0].dtype, apart, "seen", "left + row", 2 * lanes));
-  add_spans(holes, kernel);
+  template_render(&text, "codegen_templates/max_pool_search.c", &search);
+  template_add(holes, "WHERE", text_take(&text, arena));
+  template_add(holes, "LEFT",
+               arena_printf(arena, "const %s *const left = %s + plane * ((int64_t)X0 * X1 * X2);\n",
+                            c_storage_type(kernel->operands[0].dtype), function->operands[0]));
 }
 
 /* What both adjoints say of planes. */
@@ -114,45 +131,26 @@ static TemplateHoles plane_holes(Arena *arena, KernelFunction *function, LoopGri
   return holes;
 }
 
-static void max_pool_grad_write(Code *code, KernelFunction *function) {
-  Arena *arena = code->arena;
+static void add_values(TemplateHoles *holes, const KernelFunction *function) {
+  Arena *arena = holes->arena;
   const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
-  LoopGrid grid = planes_grid(kernel);
-  CHECK(kernel->axis_count == 2 + slots->spatial);
-  if (slots->last != 0) {
-    pool_last_write(code, function);
-    return;
-  }
-  if (function_write_empty(code, function)) return;
   bool is_inner = window_stays_inside(slots, slots->spatial - 1);
-  TemplateHoles holes = plane_holes(arena, function, grid);
-  template_add(&holes, "X", function->operands[0]);
-  template_add(&holes, "LOAD_X", c_loader(arena, kernel->operands[0].dtype));
-  template_add(&holes, "INSIDE", window_inside_text(arena, slots));
+  template_add(holes, "X", function->operands[0]);
+  template_add(holes, "LOAD_X", c_loader(arena, kernel->operands[0].dtype));
+  template_add(holes, "INSIDE", window_inside_text(arena, slots));
   /* windows, from `first`, whose tap t2 lies inside along the last axis */
-  template_add(&holes, "FROM",
+  template_add(holes, "FROM",
                is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");
-  template_add(&holes, "TO",
+  template_add(holes, "TO",
                is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)");
-  template_add(&holes, "PLACE",
+  template_add(holes, "PLACE",
                extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
-  template_add(&holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
-  function_add_epilogue(&holes, function, plane_epilogue(arena, function));
-  template_add_integer(&holes, "SPAN", least(slots->out[slots->spatial - 1], MOST_SPAN));
-  template_add(&holes, "UNROLL",
+  template_add(holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
+  template_add_integer(holes, "SPAN", least(slots->out[slots->spatial - 1], MOST_SPAN));
+  template_add(holes, "UNROLL",
                extent_product(slots->kernel, slots->spatial) <= MOST_TAPS ? "NNC_UNROLL" : "");
-  if (has_pairs(slots)) add_pairs(&holes, kernel);
-  template_render(code->out,
-                  has_pairs(slots) ? "codegen_templates/max_pool_grad_pairs.c"
-                                   : "codegen_templates/max_pool_grad.c",
-                  &holes);
 }
-
-const TargetKernel c_kernel_max_pool_grad = {
-    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = max_pool_grad_write};
-
-/* ---- by places ---- */
 
 /* How far the element under each tap lies from the begin of its window. */
 static const char *distances(Arena *arena, const ConvSlots *slots) {
@@ -170,10 +168,20 @@ static const char *distances(Arena *arena, const ConvSlots *slots) {
   return text_take(&text, arena);
 }
 
-static void max_unpool_write(Code *code, KernelFunction *function) {
+static void add_places(TemplateHoles *holes, const KernelFunction *function) {
+  const ConvSlots *slots = &function->kernel->conv;
+  template_add(holes, "PLACES", function->operands[0]);
+  template_add(holes, "DISTANCES", distances(holes->arena, slots));
+  template_add(holes, "DISTANCE",
+               extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
+}
+
+/* Both adjoints: where the maxima are is searched in x, or was noted down. */
+static void adjoint_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
+  bool has_places = kernel->kind == KERNEL_MAX_UNPOOL, is_of_pairs = has_pairs(slots);
   CHECK(kernel->axis_count == 2 + slots->spatial);
   if (slots->last != 0) {
     pool_last_write(code, function);
@@ -181,17 +189,23 @@ static void max_unpool_write(Code *code, KernelFunction *function) {
   }
   if (function_write_empty(code, function)) return;
   TemplateHoles holes = plane_holes(arena, function, planes_grid(kernel));
-  template_add(&holes, "PLACES", function->operands[0]);
-  template_add(&holes, "DISTANCES", distances(arena, slots));
-  template_add(&holes, "DISTANCE",
-               extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
   function_add_epilogue(&holes, function, plane_epilogue(arena, function));
-  if (has_pairs(slots)) add_spans(&holes, kernel);
+  if (is_of_pairs) {
+    add_spans(&holes, kernel);
+    add_search(&holes, function);
+  } else if (has_places) {
+    add_places(&holes, function);
+  } else {
+    add_values(&holes, function);
+  }
   template_render(code->out,
-                  has_pairs(slots) ? "codegen_templates/max_unpool_pairs.c"
-                                   : "codegen_templates/max_unpool.c",
+                  is_of_pairs  ? "codegen_templates/max_pool_pairs.c"
+                  : has_places ? "codegen_templates/max_unpool.c"
+                               : "codegen_templates/max_pool_grad.c",
                   &holes);
 }
 
+const TargetKernel c_kernel_max_pool_grad = {
+    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = adjoint_write};
 const TargetKernel c_kernel_max_unpool = {
-    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = max_unpool_write};
+    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = adjoint_write};

@@ -1,6 +1,7 @@
-/* The adjoint of max pooling by places, whose windows lie side by side, two wide: each element of x that a window has
- * gets the window's dy where it has the number that is the window's place, else 0. A task takes whole planes; a plane's
- * result is collected in the worker's block.
+/* The adjoint of max pooling whose windows lie side by side, two wide: each element of x that a window has gets the
+ * window's dy where it is its first maximum (NaN is greater than all), else 0. The maximum's tap is `where` of a span of
+ * windows: it is searched in x, or a place that was noted down. A task takes whole planes; a plane's result is collected
+ * in the worker's block.
  *
  * The last span of a row may repeat windows: their elements get the same values again. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
@@ -12,15 +13,16 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_TASKS(worker, TASKS, task) {
     const int64_t end = nnc_least((task + 1) * CHUNK, PLANES);
     for (int64_t plane = task * CHUNK; plane < end; plane++) {
+      @LEFT@
       @CLEAR@
       for (int64_t window = 0; window < (int64_t)Y0 * Y1; window++) {
-        const int64_t row = (plane * ((int64_t)Y0 * Y1) + window) * Y2;
-        const @DY_TYPE@ *const right = @DY@ + row;
+        const int64_t row_of_windows = (plane * ((int64_t)Y0 * Y1) + window) * Y2;
+        const @DY_TYPE@ *const right = @DY@ + row_of_windows;
         for (int64_t first = 0; first < Y2; first = nnc_next_span(first, @LANES@, Y2)) {
           const int64_t begin = (window / Y1 * K0 * X1 + window % Y1 * K1) * X2 + first * 2;
           nnc_span_@SUFFIX@ both[2], given;
-          nnc_span_bits_@SUFFIX@ where;
-          nnc_span_places_@SUFFIX@(&where, @PLACES@ + row + first);
+          nnc_span_bits_@SUFFIX@ where = {0};
+          @WHERE@
           @GIVEN@
           NNC_UNROLL for (int64_t t0 = 0; t0 < K0; t0++)
             NNC_UNROLL for (int64_t t1 = 0; t1 < K1; t1++) {
