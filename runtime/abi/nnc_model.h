@@ -211,8 +211,8 @@ typedef struct nnc_entry {
   const int64_t *input_limits;
   /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
   const int64_t *input_exceptions;
-  int64_t batch; /* examples in one run */
-  int is_shared; /* some kernel has more than one task: all workers run it, else one does */
+  int64_t batch;  /* examples in one run */
+  int is_for_all; /* some kernel has more than one task: all workers run it, else one does */
   int accumulator_count;
   const nnc_accumulator *accumulators;
   int result_count; /* predict */

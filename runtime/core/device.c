@@ -99,7 +99,7 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
     nnc_pool_run_alone(device->pool, entry->run);
     return;
   }
-  if (entry->is_shared) {
+  if (entry->is_for_all) {
     nnc_pool_run(device->pool, entry->run);
     return;
   }

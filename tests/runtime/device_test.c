@@ -98,7 +98,7 @@ static void test_numbers(nnc_device *device) {
 }
 
 static void test_run(nnc_device *device) {
-  static const nnc_entry shared = {.run = run_shared, .step_count = 1, .is_shared = 1};
+  static const nnc_entry shared = {.run = run_shared, .step_count = 1, .is_for_all = 1};
   static const nnc_entry alone = {.run = run_alone, .step_count = 1, .steps = &alone_step};
   const double scalars[1] = {10};
   int64_t marks[WORKERS][8] = {{0}};

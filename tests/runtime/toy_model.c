@@ -314,7 +314,7 @@ __attribute__((destructor)) static void tell_allocations(void) {
     .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,           \
     .accumulators = accumulators, .result_count = result_count_, .results = results_,              \
     .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH, .step_count = step_count_,       \
-    .steps = train_steps, .is_shared = 1                                                           \
+    .steps = train_steps, .is_for_all = 1                                                          \
   }
 
 #ifdef ON_CUDA

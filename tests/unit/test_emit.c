@@ -446,6 +446,14 @@ static void test_contractions(void **state) {
   (void)state;
   check_family(make_contractions, "contractions");
 }
+static void test_thin_contractions(void **state) {
+  (void)state;
+  check_family(make_thin_contractions, "thin_contractions");
+}
+static void test_even_panels(void **state) {
+  (void)state;
+  check_family(make_even_panels, "even_panels");
+}
 static void test_split_contractions(void **state) {
   (void)state;
   check_family(make_split_contractions, "split_contractions");
@@ -554,6 +562,9 @@ static void test_long_lines_are_broken(void **state) {
              ", c */\n");
   check_wrap("void ", 80, "(int aaaaaaaaaaaaaaaaaaaaaaaa, int b)\n",
              "    int aaaaaaaaaaaaaaaaaaaaaaaa, int b)\n");
+  /* a bracket in a literal is none */
+  check_wrap("    .file = \"/a(1)", 100, "/x.net\", .source = source,\n",
+             "        .source = source,\n");
   /* what goes on within brackets is not indented once more; what follows a whole row is no rest of it */
   check_wrap("  f(a,\n      ", 90, ", b, c);\n",
              "      xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
@@ -596,6 +607,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_elementwise_loops),
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_contractions),
+      cmocka_unit_test(test_thin_contractions),
+      cmocka_unit_test(test_even_panels),
       cmocka_unit_test(test_split_contractions),
       cmocka_unit_test(test_convolutions),
       cmocka_unit_test(test_convolutions_last),

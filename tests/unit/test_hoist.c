@@ -83,6 +83,7 @@ static void test_once_a_row(void **state) {
   Arena *arena = arena_create();
   const char *text = kernel_text(arena, 0);
   assert_int_equal(count(text, "nnc_exp_f32("), 1);
+  assert_non_null(strstr(text, "; j0++)"));
   assert_true(strstr(text, "nnc_exp_f32(") < strstr(text, "; j0++)"));
   arena_destroy(arena);
 }
@@ -93,6 +94,7 @@ static void test_not_what_is_overwritten(void **state) {
   Arena *arena = arena_create();
   const char *text = kernel_text(arena, 2);
   assert_int_equal(count(text, "nnc_exp_f32("), 2);
+  assert_non_null(strstr(text, "; j0++)"));
   assert_true(strstr(text, "nnc_exp_f32(") > strstr(text, "; j0++)"));
   arena_destroy(arena);
 }

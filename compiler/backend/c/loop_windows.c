@@ -121,13 +121,13 @@ static const Index *first_index(Arena *arena, const Kernel *kernel, const Expr *
   return base == 0 ? index : index_add(arena, index, index_const(arena, base));
 }
 
-/* Arrays of what the windows see under the taps j0, j1, ... of all axes but the last. */
-static void write_pairs(LoopWriter *writer, int stage, int lanes) {
+/* Arrays of what the windows see under the taps j0, j1, ... of all axes but the last; counts those of the kernel. */
+static void write_pairs(LoopWriter *writer, int stage, int lanes, int *number) {
   Code *code = writer->code;
   Arena *arena = code->arena;
   ExprScope *scope = &writer->scope;
   const Kernel *kernel = writer->kernel;
-  int along = kernel->axis_count - 1, within = scope->axis_count - 1, number = 0;
+  int along = kernel->axis_count - 1, within = scope->axis_count - 1;
   ExprList list = kernel_expressions(arena, kernel, stage);
   for (int i = 0; i < list.count; i++) {
     const Expr *load = list.items[i];
@@ -136,7 +136,7 @@ static void write_pairs(LoopWriter *writer, int stage, int lanes) {
     scope->axes[along] = "first";
     const char *index = expression_index(scope, first_index(arena, kernel, load));
     scope->axes[along] = axis;
-    const char *name = arena_printf(arena, "v%d_%d", stage, number++);
+    const char *name = arena_printf(arena, "v%d", (*number)++);
     code_line(code, "%s %s[2][%d] NNC_ALIGNED;", c_value_type(load->dtype), name, lanes);
     code_line(code, "nnc_apart_%s_%d(%s, &%s[%s]);", c_type_name(load->dtype), lanes, name,
               scope->operands[load->operand], index);
@@ -145,7 +145,7 @@ static void write_pairs(LoopWriter *writer, int stage, int lanes) {
   }
 }
 
-static void write_reduction(LoopWriter *writer, int number, int lanes) {
+static void write_reduction(LoopWriter *writer, int number, int lanes, int *pairs) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[number];
   DType dtype = stage->value->dtype;
@@ -159,7 +159,7 @@ static void write_reduction(LoopWriter *writer, int number, int lanes) {
   for (int i = 0; i < last; i++)
     code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < %lld; j%d++)", i, i,
               (long long)stage->extent[i], i);
-  write_pairs(writer, number, lanes);
+  write_pairs(writer, number, lanes, pairs);
   code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < 2; j%d++)", last, last, last);
   size_t mark = open_span(writer, lanes);
   const char *value = expression_render(code, &writer->scope, number)[0];
@@ -177,8 +177,8 @@ void loop_write_windows(LoopWriter *writer) {
   int lanes = loop_span(count);
   code_open(code, "for (int64_t first = 0; first < %lld; first = nnc_next_span(first, %d, %lld))",
             count, lanes, count);
-  int reductions = reduction_count(kernel);
-  for (int i = 0; i < reductions; i++) write_reduction(writer, i, lanes);
+  int reductions = reduction_count(kernel), pairs = 0;
+  for (int i = 0; i < reductions; i++) write_reduction(writer, i, lanes, &pairs);
   for (int i = reductions; i < kernel->stage_count; i++) {
     loop_stage_axes(writer, &kernel->stages[i]);
     size_t mark = open_span(writer, lanes);

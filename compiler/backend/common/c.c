@@ -120,13 +120,13 @@ const char *c_choice(Arena *arena, const char *condition, const char *yes, const
 /* ---- operators ---- */
 
 const char *c_sign(Op op, DType dtype) {
-  static const char *const of_all[OP_COUNT] = {
-      [OP_NOT] = "!", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<", [OP_LE] = "<=",
-      [OP_GT] = ">",  [OP_GE] = ">=", [OP_AND] = "&", [OP_OR] = "|"};
-  static const char *const of_floats[OP_COUNT] = {
-      [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_NEG] = "-"};
+  static const char *const of_logic[OP_COUNT] = {[OP_NOT] = "!", [OP_AND] = "&", [OP_OR] = "|"};
+  bool is_comparison =
+      op == OP_EQ || op == OP_NE || op == OP_LT || op == OP_LE || op == OP_GT || op == OP_GE;
+  if (of_logic[op]) return of_logic[op];
   if (op == OP_ADD && dtype == DTYPE_BOOL) return "+"; /* of a reduction */
-  return of_all[op] || !dtype_is_float(dtype) ? of_all[op] : of_floats[op];
+  if (!is_comparison && !dtype_is_float(dtype)) return NULL;
+  return op == OP_NEG ? "-" : op_sign(op);
 }
 
 const char *c_function(Arena *arena, Op op, DType dtype, bool is_near) {

@@ -47,7 +47,8 @@ void code_comment(Code *code, const char *format, ...) __attribute__((format(pri
 /* A string literal, also for #line; control characters and what is not UTF-8 in octal, no
  * trigraphs. */
 const char *code_string(Arena *arena, const char *string);
-/* The same, a literal for some lines of the text, each on a line of its own. */
+/* The same, a literal for some lines of the text, each on a line of its own; begins with a newline, of an empty text
+ * with a blank. */
 const char *code_string_lines(Arena *arena, const char *string);
 const char *code_integer(Arena *arena, int64_t value);
 /* "1, 2, 3", what an initializer holds; "0" of none. */

@@ -27,6 +27,8 @@ typedef struct Emitter {
 
 /* The memory plan as addresses with types. */
 void emitter_memory(Emitter *emitter);
+/* Where the plan has a buffer, in bytes. */
+int64_t emitter_offset(const Program *program, int buffer);
 void emitter_entries(Emitter *emitter);
 /* The table of the steps, where the runtime asks for it; returns what it adds to the initializer of the nnc_entry. */
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);

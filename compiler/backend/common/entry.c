@@ -7,7 +7,7 @@
 
 /* ---- memory ---- */
 
-static int64_t planned_offset(const Program *program, int buffer) {
+int64_t emitter_offset(const Program *program, int buffer) {
   CHECK(program->buffers.items[buffer].offset >= 0);
   return program->buffers.items[buffer].offset;
 }
@@ -34,7 +34,7 @@ static void emit_address(Emitter *emitter, int number) {
       arena_printf(code->arena, "/* %s, %s */", type.data, memory_role(code->arena, buffer));
   const char *address =
       arena_printf(code->arena, "NNC_AT(%s, %lld)", c_storage_type(buffer->type.dtype),
-                   (long long)planned_offset(emitter->program, number));
+                   (long long)emitter_offset(emitter->program, number));
   const char *line = arena_printf(code->arena, "#define %s %s", emitter->memory[number], address);
   text_free(&type);
   if (strlen(line) + 1 + strlen(comment) <= LINE) {
@@ -75,8 +75,8 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
               (program->buffers.items[step->operands[k]].kind == BUFFER_WORKER))
         continue;
       if (buffers_are_apart(program, step->operands[i], step->operands[k])) continue;
-      int64_t a = planned_offset(program, step->operands[i]);
-      int64_t b = planned_offset(program, step->operands[k]);
+      int64_t a = emitter_offset(program, step->operands[i]);
+      int64_t b = emitter_offset(program, step->operands[k]);
       int64_t a_bytes = program->buffers.items[step->operands[i]].bytes;
       int64_t b_bytes = program->buffers.items[step->operands[k]].bytes;
       if (a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0)
@@ -85,7 +85,7 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
     }
 }
 
-/* "mem_x + 100 * block": an address after which an elements' type counts so many bytes, so many times. */
+/* "mem_x + 100 * block": the address that is `times` times `bytes` after `place`; C counts in elements there. */
 static const char *moved(Arena *arena, const char *place, int64_t bytes, DType dtype,
                          const char *times) {
   CHECK(bytes % dtype_size(dtype) == 0);
@@ -197,6 +197,8 @@ static const char *copy_text(const Emitter *emitter, const Step *step) {
 static void emit_part(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   int place, number = (int)(step - entry->steps.items);
   int launch = merge_of_step(emitter->merges, entry->entry, number, &place);
+  CHECK(launch < 0 ||
+        emitter->program->target->costs.shared == 0); /* a phase may have one statement */
   if (launch >= 0) emitter->program->target->back_end->write_part(&emitter->code, launch, place);
 }
 

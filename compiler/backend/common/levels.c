@@ -35,12 +35,17 @@ static bool splits_products(const Program *program) {
 }
 
 void emitter_level(Emitter *emitter) {
-  static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
-                                    ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
-                                    ENTRY_PREDICT_BATCH, ENTRY_GENERATE};
-  static const char *const numbers[] = {
-      "NNC_RUN_INIT",     "NNC_RUN_TRAIN",   "NNC_RUN_ACCUMULATE",    "NNC_RUN_EVAL",
-      "NNC_RUN_EVAL_ONE", "NNC_RUN_PREDICT", "NNC_RUN_PREDICT_BATCH", "NNC_RUN_GENERATE"};
+  static const struct {
+    EntryKind entry;
+    const char *number;
+  } all[] = {{ENTRY_INIT, "NNC_RUN_INIT"},
+             {ENTRY_TRAIN, "NNC_RUN_TRAIN"},
+             {ENTRY_ACCUMULATE, "NNC_RUN_ACCUMULATE"},
+             {ENTRY_EVAL, "NNC_RUN_EVAL"},
+             {ENTRY_EVAL_ONE, "NNC_RUN_EVAL_ONE"},
+             {ENTRY_PREDICT, "NNC_RUN_PREDICT"},
+             {ENTRY_PREDICT_BATCH, "NNC_RUN_PREDICT_BATCH"},
+             {ENTRY_GENERATE, "NNC_RUN_GENERATE"}};
   Code *code = &emitter->code;
   const char *number = main_float(emitter->program->module);
   bool is_one = emitter->options->level_count == 0;
@@ -66,10 +71,10 @@ void emitter_level(Emitter *emitter) {
   code_line(code, ".limits = &nnc_limits_%s,", number);
   code_line(code, ".host = host, .finish = finish,");
   const char *runs = "";
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    if (emitter->program->entries[order[i]].present)
-      runs = arena_printf(code->arena, "%s%s[%s] = %s_run", runs, *runs ? ", " : "", numbers[i],
-                          entry_name(order[i]));
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (emitter->program->entries[all[i].entry].present)
+      runs = arena_printf(code->arena, "%s%s[%s] = %s_run", runs, *runs ? ", " : "", all[i].number,
+                          entry_name(all[i].entry));
   code_line(code, ".run = {%s},", runs);
   code_close_list(code);
 }

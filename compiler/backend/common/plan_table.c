@@ -37,7 +37,7 @@ const char *emitter_plan_table(Emitter *emitter, const char *name, const Program
     if (!is_held(buffer, entry)) continue;
     bool is_variable = buffer->kind == BUFFER_VARIABLE;
     code_line(code, "{%s, %lld, %lld, %d, %d, %s},", code_string(emitter->arena, buffer->name),
-              (long long)buffer->offset, (long long)buffer->bytes,
+              (long long)emitter_offset(program, i), (long long)buffer->bytes,
               is_variable ? 0 : buffer->first_step, is_variable ? last_step : buffer->last_step,
               held_kind(buffer));
   }

@@ -184,7 +184,8 @@ static const char *row_text(Emitter *emitter, const ProgramEntry *entry, const S
   return text_take(&row, arena);
 }
 
-/* Whether the runtime asks for the steps of an entry: `profile` does, and what looks at numbers, of entries that train. */
+/* Whether the runtime asks for the steps of an entry: `profile`, what looks at numbers, and the report do, of entries
+ * that train, and of `predict`, which the report shows where nothing trains. */
 static bool tells_steps(EntryKind kind) {
   return kind == ENTRY_TRAIN || kind == ENTRY_ACCUMULATE || kind == ENTRY_PREDICT;
 }

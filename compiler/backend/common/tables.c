@@ -63,7 +63,8 @@ static bool open_table(Emitter *emitter, const char *type, const char *name, int
 static int64_t variable_offset(const Emitter *emitter, const char *path) {
   for (int i = 0; i < emitter->program->buffers.count; i++) {
     const Buffer *buffer = &emitter->program->buffers.items[i];
-    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0) return buffer->offset;
+    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0)
+      return emitter_offset(emitter->program, i);
   }
   panic("variable %s has no buffer", path);
 }
@@ -183,7 +184,7 @@ static void emit_plateaus(Emitter *emitter) {
 
 /* ---- entries ---- */
 
-/* "STATIC_TYPE ENTRY_NAME[COUNT]" */
+/* "TYPE ENTRY_NAME[COUNT]" */
 static const char *entry_table(Emitter *emitter, const char *type, const char *entry,
                                const char *name, int count) {
   return arena_printf(emitter->arena, "%s %s_%s[%d]", type, entry, name, count);
@@ -233,7 +234,8 @@ static const char *emit_inputs(Emitter *emitter, const char *name, const Program
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[entry->inputs.items[i]];
     InputLimit limit = graph_input_limit(arena, graph, buffer->name);
-    rows[i] = emitter_tensor(emitter, buffer->name, buffer->type, buffer->offset);
+    rows[i] = emitter_tensor(emitter, buffer->name, buffer->type,
+                             emitter_offset(program, entry->inputs.items[i]));
     batched[i] = module_find_input(program->module, buffer->name)->is_batched;
     limits[i] = limit.bound;
     exceptions[i] = limit.has_exception ? limit.exception : INT64_MIN;
@@ -264,8 +266,8 @@ static int emit_outputs(Emitter *emitter, const char *name, const ProgramEntry *
     if (output->kind != OUTPUT_RESULT && output->kind != OUTPUT_ACCUMULATOR) continue;
     int buffer = entry->results.items[number++];
     if (output->kind != kind) continue;
-    const char *tensor = emitter_tensor(emitter, output->name, output->node->type,
-                                        program->buffers.items[buffer].offset);
+    const char *tensor =
+        emitter_tensor(emitter, output->name, output->node->type, emitter_offset(program, buffer));
     rows[row++] = is_result
                       ? tensor
                       : arena_printf(emitter->arena, "{%s, %s, %s}", quoted(emitter, output->name),
@@ -299,7 +301,7 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   if (entry->product_flops != 0)
     text =
         arena_printf(arena, "%s, .product_flops = %s", text, number(emitter, entry->product_flops));
-  if (is_for_all(entry)) text = arena_printf(arena, "%s, .is_shared = 1", text);
+  if (is_for_all(entry)) text = arena_printf(arena, "%s, .is_for_all = 1", text);
   if (entry->inputs.count > 0)
     text = arena_printf(arena, "%s%s", text, emit_inputs(emitter, name, entry));
   int accumulators = emit_outputs(emitter, name, entry, OUTPUT_ACCUMULATOR);
@@ -556,10 +558,10 @@ typedef struct Number {
   int64_t value;
 } Number;
 
-/* Those that are not 0, in one line. */
-static void emit_numbers(Emitter *emitter, int count, const Number *numbers) {
+/* Those that are not 0, in one line; up to one without a member. */
+static void emit_numbers(Emitter *emitter, const Number *numbers) {
   Text line = {0};
-  for (int i = 0; i < count; i++)
+  for (int i = 0; numbers[i].member; i++)
     if (numbers[i].value != 0)
       text_printf(&line, "%s.%s = %lld,", line.length > 0 ? " " : "", numbers[i].member,
                   (long long)numbers[i].value);
@@ -610,18 +612,18 @@ static void emit_sets(Emitter *emitter, int looked_at) {
 static void emit_run(Emitter *emitter) {
   const RunConfig *run = &emitter->program->module->run;
   Code *code = &emitter->code;
-  emit_numbers(emitter, 5,
-               (const Number[]){{"batch", run->batch},
-                                {"epochs", run->epochs},
-                                {"steps", run->steps},
-                                {"validate_steps", run->validate_steps},
-                                {"accumulation", run->accumulate}});
+  emit_numbers(emitter, (const Number[]){{"batch", run->batch},
+                                         {"epochs", run->epochs},
+                                         {"steps", run->steps},
+                                         {"validate_steps", run->validate_steps},
+                                         {"accumulation", run->accumulate},
+                                         {NULL, 0}});
   if (run->seed) code_line(code, ".seed = %llu,", (unsigned long long)run->seed);
-  emit_numbers(emitter, 4,
-               (const Number[]){{"keep", run->keep},
-                                {"save_steps", run->save_steps},
-                                {"save_epochs", run->save_epochs},
-                                {"save_minutes", run->save_minutes}});
+  emit_numbers(emitter, (const Number[]){{"keep", run->keep},
+                                         {"save_steps", run->save_steps},
+                                         {"save_epochs", run->save_epochs},
+                                         {"save_minutes", run->save_minutes},
+                                         {NULL, 0}});
 }
 
 static void emit_model(Emitter *emitter, const char *const *entries, const TableCounts *counts) {
@@ -636,13 +638,13 @@ static void emit_model(Emitter *emitter, const char *const *entries, const Table
   code_line(code, ".abi = NNC_MODEL_ABI,");
   emit_origin(emitter);
   code_line(code, ".level_count = %d, .levels = levels,", emitter_level_count(emitter->options));
-  emit_numbers(emitter, 6,
-               (const Number[]){{"arena_bytes", program->arena_bytes},
-                                {"worker_bytes", program->worker_bytes},
-                                {"parameter_bytes", program->parameter_bytes},
-                                {"optimizer_bytes", program->optimizer_bytes},
-                                {"state_bytes", program->state_bytes},
-                                {"activation_bytes", program->activation_bytes}});
+  emit_numbers(emitter, (const Number[]){{"arena_bytes", program->arena_bytes},
+                                         {"worker_bytes", program->worker_bytes},
+                                         {"parameter_bytes", program->parameter_bytes},
+                                         {"optimizer_bytes", program->optimizer_bytes},
+                                         {"state_bytes", program->state_bytes},
+                                         {"activation_bytes", program->activation_bytes},
+                                         {NULL, 0}});
   if (has_layouts) code_line(code, ".channels_last = channels_last,");
   emit_lists(emitter, counts);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)

@@ -46,7 +46,7 @@ static bool opens_loop(const Line *line) {
   return is_loop(line) && line->at[line->length - 1] == '{';
 }
 
-/* One statement, and no declaration. */
+/* One statement, as kernels are written: a line has no two, and what is declared in a loop is const. */
 static bool is_statement(const Line *line) {
   static const char *const words[] = {"const ", "if (", "else", "for (", "/*", "#", "case "};
   if (line->length == 0 || line->at[line->length - 1] != ';') return false;

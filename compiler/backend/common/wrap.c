@@ -86,8 +86,9 @@ static size_t indent_of(const char *begin, const char *end) {
 /* Where a line has no place to break in its width, behind the bracket of a long name's list, if its rest, indented so
  * far, is shorter then; else `length`. */
 static size_t after_bracket(const char *line, size_t length, size_t indent) {
-  const char *open = indent < WIDTH ? memchr(line + indent, '(', WIDTH - indent) : NULL;
-  return open ? (size_t)(open + 1 - line) : length;
+  for (size_t i = indent; i < WIDTH && line[i] != '"' && line[i] != '\''; i++)
+    if (line[i] == '(') return i + 1;
+  return length;
 }
 
 /* Adds a line, broken where it is too long; its rest is indented by `more` columns. */
