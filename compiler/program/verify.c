@@ -20,7 +20,6 @@
 #include "program/buffers.h"
 #include "program/verifier.h"
 
-#include "kernel/builder.h"
 #include "support/integers.h"
 #include "support/panic.h"
 

@@ -1,5 +1,4 @@
 /* Proof of the barriers: between two of them no worker touches what another one writes. */
-#include "program/barriers.h"
 #include "program/buffers.h"
 #include "program/verifier.h"
 

@@ -104,7 +104,7 @@ NNC_DEFINE_LANE_SUM(f64, double)
 NNC_DEFINE_LANE_SUM(i32, int32_t)
 NNC_DEFINE_LANE_SUM(i64, int64_t)
 
-/* to[r * to_row] = the sum over the lanes of sum[r * sum_row], for up to NNC_DOT_ROWS rows. */
+/* to[r * to_row] = the sum over the lanes of sum[r * sum_row], for up to four rows. */
 #define NNC_DEFINE_LANE_SUMS(name, type)                                                           \
   NNC_INLINE void nnc_lane_sums_##name(const int rows, const nnc_vec_##name *sum,                  \
                                        const int sum_row, type *to, int64_t to_row) {              \

@@ -27,10 +27,11 @@ enum { NNC_TILE_ROWS = NNC_PICK(8, 6, 6), NNC_TILE_VECTORS = NNC_PICK(3, 2, 2) }
 
 /* Memory that will be needed soon: `rows` places at each of `count` bases, `step` apart, each as wide as
  * a panel's row.  The tile spreads their prefetching over its sum. */
+enum { NNC_AHEAD_PLACES = 6 }; /* of the next tile's rows, and of an epilogue's matrices */
 typedef struct nnc_ahead {
   int64_t rows, count;
-  uintptr_t base[6];
-  int64_t step[6];
+  uintptr_t base[NNC_AHEAD_PLACES];
+  int64_t step[NNC_AHEAD_PLACES];
 } nnc_ahead;
 
 enum { NNC_AHEAD_BYTES = NNC_TILE_VECTORS * NNC_VECTOR_BYTES };
@@ -215,7 +216,7 @@ NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
   NNC_TILE_TABLE(name, (int64_t)(MB) < MR ? 0 : MR, ROWS_1, ROWS_2,                                \
                  (int64_t)(NB) < NR ? 0 : tile_vectors, VECTORS_1, VECTORS_2)
 
-/* Columns go in panels of NR of them, the last of a block has the rest: wide panels, as all are that are packed. A tile of
+/* Columns go in panels of NR of them, the last of a block has the rest: wide panels, as most are that are packed. A tile of
  * one vector uses each element of a once, and loads more than it multiplies. So where panels are read in place, the last
  * four vectors of a block are two panels of two instead of three vectors and one: even panels. A block of four vectors of
  * 64 bytes that is packed has two panels of two: narrow panels. */
@@ -313,11 +314,12 @@ NNC_INLINE nnc_ahead nnc_ahead_of_panel(uintptr_t from, int64_t row, int64_t dep
 
 /* The same of the next tile's rows of a, which lies at `a`. */
 #define NNC_NEXT_ROWS(depth, a, row)                                                               \
-  nnc_ahead_of_rows((uintptr_t)(a) + (uintptr_t)(MR * (row)) * sizeof *(a),                        \
+  nnc_ahead_of_rows((uintptr_t)(a) + (uintptr_t)MR * (uintptr_t)(row) * sizeof *(a),               \
                     (row) * (int64_t)sizeof *(a), MR, (depth) * (int64_t)sizeof *(a))
 NNC_INLINE nnc_ahead nnc_ahead_of_rows(uintptr_t next, int64_t row, int64_t rows, int64_t bytes) {
-  nnc_ahead ahead = {.rows = rows, .count = nnc_least(6, bytes / NNC_AHEAD_BYTES + 1)};
-  NNC_UNROLL for (int i = 0; i < 6; i++) {
+  nnc_ahead ahead = {.rows = rows,
+                     .count = nnc_least(NNC_AHEAD_PLACES, bytes / NNC_AHEAD_BYTES + 1)};
+  NNC_UNROLL for (int i = 0; i < NNC_AHEAD_PLACES; i++) {
     ahead.base[i] = next + (uintptr_t)(i * NNC_AHEAD_BYTES);
     ahead.step[i] = row;
   }

@@ -81,41 +81,41 @@ NNC_DEFINE_DOTS(i64, int64_t, i64)
 /* Lines that are written side by side: as many as registers have the elements of a for, up to 8 of each line. */
 enum { NNC_LINES = NNC_PICK(3, 1, 1), NNC_LINES_DEPTH = 8 };
 
-#define NNC_DEFINE_LINES(name, type)                                                                 \
-  NNC_INLINE void nnc_lines_part_##name(const int rows, const int vectors, const int k,              \
-                                        const nnc_vec_##name x[NNC_LINES][NNC_LINES_DEPTH],          \
-                                        const type *b, int64_t b_k, type *to, int64_t to_row) {      \
-    nnc_vec_##name sum[NNC_LINES][2];                                                                \
-    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)           \
-        sum[r][v] = (nnc_vec_##name){0};                                                             \
-    NNC_UNROLL for (int i = 0; i < k; i++) NNC_UNROLL for (int v = 0; v < vectors; v++) {            \
-      const nnc_vec_##name y = nnc_load_##name(b + i * b_k + v * NNC_LANES_##name);                  \
-      NNC_UNROLL for (int r = 0; r < rows; r++) sum[r][v] += x[r][i] * y;                            \
-    }                                                                                                \
-    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)           \
-        nnc_store_##name(to + r * to_row + v * NNC_LANES_##name, sum[r][v]);                         \
-  }                                                                                                  \
-  /* What is left of a line after whole vectors is its last vector, computed again, or a line that \
-   * has none. */ \
-  NNC_INLINE void nnc_lines_##name(const int rows, const int k, int64_t cols, const type *a,         \
-                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,           \
-                                   type *to, int64_t to_row) {                                       \
-    enum { lanes = NNC_LANES_##name };                                                               \
-    nnc_vec_##name x[NNC_LINES][NNC_LINES_DEPTH];                                                    \
-    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int i = 0; i < k; i++) x[r][i] =       \
-        nnc_splat_##name(a[r * a_row + i * a_k]);                                                    \
-    int64_t c = 0;                                                                                   \
-    NNC_ROLLED for (; c + 2 * lanes <= cols; c += 2 * lanes)                                         \
-        nnc_lines_part_##name(rows, 2, k, x, b + c, b_k, to + c, to_row);                            \
-    NNC_ROLLED for (; c < cols && cols >= lanes; c += lanes) {                                       \
-      const int64_t at = nnc_least(c, cols - lanes);                                                 \
-      nnc_lines_part_##name(rows, 1, k, x, b + at, b_k, to + at, to_row);                            \
-    }                                                                                                \
-    NNC_SHORT for (; c < cols; c++) NNC_SHORT for (int r = 0; r < rows; r++) {                       \
-      type sum = 0;                                                                                  \
-      NNC_UNROLL for (int i = 0; i < k; i++) sum += a[r * a_row + i * a_k] * b[i * b_k + c];         \
-      to[r * to_row + c] = sum;                                                                      \
-    }                                                                                                \
+/* What is left of a line after whole vectors is its last vector, computed again; a line shorter than a vector goes element
+ * by element. */
+#define NNC_DEFINE_LINES(name, type)                                                               \
+  NNC_INLINE void nnc_lines_part_##name(const int rows, const int vectors, const int k,            \
+                                        const nnc_vec_##name x[NNC_LINES][NNC_LINES_DEPTH],        \
+                                        const type *b, int64_t b_k, type *to, int64_t to_row) {    \
+    nnc_vec_##name sum[NNC_LINES][2];                                                              \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
+        sum[r][v] = (nnc_vec_##name){0};                                                           \
+    NNC_UNROLL for (int i = 0; i < k; i++) NNC_UNROLL for (int v = 0; v < vectors; v++) {          \
+      const nnc_vec_##name y = nnc_load_##name(b + i * b_k + v * NNC_LANES_##name);                \
+      NNC_UNROLL for (int r = 0; r < rows; r++) sum[r][v] += x[r][i] * y;                          \
+    }                                                                                              \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
+        nnc_store_##name(to + r * to_row + v * NNC_LANES_##name, sum[r][v]);                       \
+  }                                                                                                \
+  NNC_INLINE void nnc_lines_##name(const int rows, const int k, int64_t cols, const type *a,       \
+                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,         \
+                                   type *to, int64_t to_row) {                                     \
+    enum { lanes = NNC_LANES_##name };                                                             \
+    nnc_vec_##name x[NNC_LINES][NNC_LINES_DEPTH];                                                  \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int i = 0; i < k; i++) x[r][i] =     \
+        nnc_splat_##name(a[r * a_row + i * a_k]);                                                  \
+    int64_t c = 0;                                                                                 \
+    NNC_ROLLED for (; c + 2 * lanes <= cols; c += 2 * lanes)                                       \
+        nnc_lines_part_##name(rows, 2, k, x, b + c, b_k, to + c, to_row);                          \
+    NNC_ROLLED for (; c < cols && cols >= lanes; c += lanes) {                                     \
+      const int64_t at = nnc_least(c, cols - lanes);                                               \
+      nnc_lines_part_##name(rows, 1, k, x, b + at, b_k, to + at, to_row);                          \
+    }                                                                                              \
+    NNC_SHORT for (; c < cols; c++) NNC_SHORT for (int r = 0; r < rows; r++) {                     \
+      type sum = 0;                                                                                \
+      NNC_UNROLL for (int i = 0; i < k; i++) sum += a[r * a_row + i * a_k] * b[i * b_k + c];       \
+      to[r * to_row + c] = sum;                                                                    \
+    }                                                                                              \
   }
 
 NNC_DEFINE_LINES(f32, float)

@@ -166,10 +166,11 @@ static void cut(DepthwiseGrid *grid, const Kernel *kernel) {
   else cut_lines(grid, others * grid->blocks, wanted);
 }
 
-/* Elements of a worker's block besides copies: weights and a tile, or sums twice. */
-static int64_t own_elements(const DepthwiseGrid *grid) {
+/* Elements of a worker's block besides copies: weights that are not kept and a tile, or sums twice. */
+static int64_t own_elements(const DepthwiseGrid *grid, bool keeps_weights) {
   int64_t taps = grid->rows.count * grid->most_taps;
-  return (grid->pieces > 0 ? 2 * taps : taps + grid->at_once) * grid->block;
+  if (grid->pieces > 0) return 2 * taps * grid->block;
+  return ((keeps_weights ? 0 : taps) + grid->at_once) * grid->block;
 }
 
 static int64_t source_elements(const DepthwiseGrid *grid) {
@@ -190,7 +191,8 @@ static DepthwiseGrid depthwise_grid(Arena *arena, const Kernel *kernel) {
   hold_lines(&grid);
   int64_t given = grid.copies[1] ? grid.width * grid.block : 0;
   grid.bytes =
-      align_64((own_elements(&grid) + source_elements(&grid) + given) * dtype_size(grid.sum));
+      align_64((own_elements(&grid, kernel->keeps_weights) + source_elements(&grid) + given) *
+               dtype_size(grid.sum));
   return grid;
 }
 
@@ -488,7 +490,7 @@ static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
   const Kernel *kernel = function->kernel;
   const char *type = c_value_type(grid->sum);
   bool is_kept = kernel->keeps_weights;
-  const char *turn = arena_printf(
+  const char *by_taps = arena_printf(
       arena,
       "for (int64_t t = 0; t < %s; t++)\n"
       "  for (int64_t c = 0; c < (tap_of[t] < 0 ? 0 : channels); c++)\n"
@@ -506,7 +508,7 @@ static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
             "int64_t held = -1; /* the channel with which the weights begin */\n",
             type, type));
     template_add(holes, "FILL", "");
-    template_add(holes, "TASK_WEIGHTS", arena_printf(arena, "%sheld = channel;\n", turn));
+    template_add(holes, "TASK_WEIGHTS", arena_printf(arena, "%sheld = channel;\n", by_taps));
     return;
   }
   template_add(holes, "WEIGHTS",
@@ -522,7 +524,7 @@ static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
                             "  }\n"
                             "  return;\n"
                             "}\n",
-                            type, turn));
+                            type, by_taps));
   template_add(
       holes, "TASK_WEIGHTS",
       arena_printf(arena, "const %s *const weights = kept + channel * (ROWS * MOST);\n", type));

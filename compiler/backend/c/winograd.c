@@ -62,7 +62,8 @@ static int64_t tile_size(const Kernel *kernel, const int64_t results[2]) {
 bool kernel_gains_by_winograd(const Kernel *kernel) {
   bool is_weight = kernel->kind == KERNEL_CONV_WEIGHT;
   if (!kernel->conv.may_be_winograd || kernel->is_x3 || !conv_has_last(kernel, 0)) return false;
-  if (kernel->is_serial && !has_many_tiles(&kernel->conv)) return false; /* of a block */
+  if (kernel->is_serial && !has_many_tiles(&kernel->conv))
+    return false; /* a task loop's block, of few examples, which makes the weights each time */
   if (kernel->operands[0].dtype != DTYPE_F32 || kernel->operands[1].dtype != DTYPE_F32 ||
       kernel_sum_type(kernel) != DTYPE_F32)
     return false;
@@ -267,15 +268,9 @@ static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const ch
 
 /* A share of the next product's weights for each tile of this one. */
 static const char ahead_of_weights[] =
-    "enum {\n"
-    "  TILES = (COUNT + MR - 1) / MR,\n"
-    "  SHARE = ((int)sizeof(float) * C * WIDTH / NNC_AHEAD_BYTES + TILES - 1) / TILES\n"
-    "};\n"
-    "const nnc_ahead ahead = {\n"
-    "    .rows = SHARE, .count = 1, .step = {NNC_AHEAD_BYTES},\n"
-    "    .base = {(uintptr_t)weights + (uintptr_t)((p + 1) * ((int64_t)C * WIDTH)) * sizeof(float) "
-    "+\n"
-    "             (uintptr_t)(m / MR * (SHARE * NNC_AHEAD_BYTES))}};\n";
+    "const nnc_ahead ahead = nnc_ahead_of_panel(\n"
+    "    (uintptr_t)(weights + (p + 1) * ((int64_t)C * WIDTH)), NNC_AHEAD_BYTES,\n"
+    "    (int64_t)sizeof(float) * C * WIDTH / NNC_AHEAD_BYTES, m / MR, (COUNT + MR - 1) / MR);\n";
 
 void winograd_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
