@@ -33,7 +33,7 @@ QUIET = 0.01     # seconds in which OpenMP's threads stop to spin, before the ot
 
 
 def jax_einsum(operation, data):
-    """JAX's compiler brings products of its own, which are twice as fast as MKL where MKL does not know the processor."""
+    """JAX's compiler brings products of its own."""
     import jax
     a, b = (jax.numpy.asarray(data[name].numpy()) for name in "ab")
     product = jax.jit(lambda a, b: jax.numpy.einsum("%s,%s->%s" % tuple(operation["terms"]), a, b))

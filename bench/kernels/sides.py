@@ -116,7 +116,7 @@ class Theirs:
         threads = str(len(cpus))
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS")
         environment = {**os.environ, **KEEP_MEMORY, **{name: threads for name in names},
-                       "LD_PRELOAD": mkl_library(python)}
+                       "LD_PRELOAD": " ".join(filter(None, [mkl_library(python), os.environ.get("LD_PRELOAD")]))}
         self.process = subprocess.Popen([python, script, threads], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=environment, preexec_fn=pinned(cpus), text=True)
 

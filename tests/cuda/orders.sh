@@ -6,7 +6,7 @@ kinds_are_there() {
   local text
   check "kernels of kinds.net" "$nnc" --target=cuda tests/cuda/kinds.net --scans=loop --emit=cuda -o "$here/kinds.cu"
   for text in left_part nnc_block_sum nnc_block_argmax nnc_block_max nnc_warp_sum nnc_warp_max nnc_sync_warp nnc_ballot \
-    nnc_goes_before 'm0\[NNC_THREAD\]' nnc_random_uniform nnc_laps_begin 'l = 0; l < 4' 'Y0 = [0-9]' \
+    nnc_goes_before 'm0\[NNC_THREAD\]' nnc_random_uniform nnc_laps_begin 'l = 0; l < 4' 'best == place' '\(u0 \* K1 \+ u1\) \* K2' \
     'depth = NNC_THREAD; depth < K'; do
     check "kinds.net has $text" grep -qE "$text" "$here/kinds.cu"
   done

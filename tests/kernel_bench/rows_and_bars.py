@@ -1,5 +1,6 @@
 """bench/kernels: the rows of known networks, flops counted by hand, programs that compile to the row they are of;
 bars that are missed are seen.  Usage: rows_and_bars.py NNC"""
+import ctypes
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import elementwise   # noqa: E402
 import extract       # noqa: E402
 import judge         # noqa: E402
 import rows          # noqa: E402
+import sides         # noqa: E402
 import step_bound    # noqa: E402
 
 NNC = sys.argv[1]
@@ -72,6 +74,15 @@ for row in rows.made_contractions(True) + list(lstm.values())[:3] + list(shuffle
     assert list(again) == [row.key()] and again[row.key()][0].flop == row.flop, (row.name, list(again))
 for row in elementwise.made(False)[::3]:
     assert compiled(row) == {}, row.name
+
+
+# The library by which MKL is at its best is made once.
+with tempfile.TemporaryDirectory() as folder:
+    os.makedirs(os.path.join(folder, "lib"))
+    library = sides.mkl_library(os.path.join(folder, "bin/python"))
+    made = os.stat(library).st_ino
+    assert ctypes.CDLL(library).mkl_serv_intel_cpu_true() == 1
+    assert os.stat(sides.mkl_library(os.path.join(folder, "bin/python"))).st_ino == made
 
 
 # Bars.

@@ -57,6 +57,10 @@ part models/lenet.net lenet 50
 # default plan, which keeps no input of a pooling, that layer is more than half.
 pieces=$(grep -oE '[0-9]+ micro-batches' <<<"$report")
 at_most "lenet at half: micro-batches" "${pieces% *}" 16
+report "lenet at 6.5 MB" models/lenet.net --memory-limit=6500000
+pieces=$(grep -oE '[0-9]+ micro-batches' <<<"$report")
+at_most "lenet at 6.5 MB: micro-batches" "${pieces% *}" 4
+at_most "lenet: poolings keep places" "$(planned models/lenet.net)" 10500000
 part tests/memory/deep.net deep 50
 # What is normalized is made again in any case (passes/rematerialize.c), so that less is left to recompute.
 part tests/memory/normalized.net normalized 70

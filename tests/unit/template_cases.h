@@ -99,7 +99,7 @@ static void make_contractions(CaseList *list) {
       {1, 9, 530, 130},
       {1, 15, 67, 1100},
       {1, 1030, 7, 66},
-      /* read in place, with a last panel that would be a single vector (nnc_panel_columns) */
+      /* read in place, with a last panel that would be a single vector (even panels) */
       {1, 13, 64, 30},
       {1, 20, 100, 40},
       {1, 40, 28, 21},
@@ -110,7 +110,7 @@ static void make_contractions(CaseList *list) {
       {2, 5, 150, 150},
       {1, 211, 2, 130},
       {1, 130, 170, 8},
-      {1, 200, 81, 3},
+      {1, 210, 81, 3},
       {2, 70, 250, 5}};
   int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
   for (int transposition = 0; transposition < 8; transposition++)
@@ -475,6 +475,52 @@ static void make_exact_convolutions(CaseList *list) {
     ((Kernel *)test->kernel)->conv.may_be_winograd = true;
     assert_true(kernel_is_winograd(test->kernel));
     test->times = 4;
+  }
+}
+
+/* By dots and by lines, in every type that has them, with depths that are no whole vectors. */
+static void make_thin_contractions(CaseList *list) {
+  enum { DOTS = 4, ALL = 7 };
+  static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_I64};
+  static const int64_t sizes[ALL][4] = {{1, 8, 231, 101}, {1, 211, 2, 131}, {2, 5, 151, 150},
+                                        {1, 3, 300, 64},  {1, 131, 171, 8}, {1, 211, 81, 3},
+                                        {2, 71, 251, 5}};
+  for (int i = 0; i < 4 * ALL; i++) {
+    const int64_t *size = sizes[i % ALL];
+    DType type = types[i / ALL];
+    bool by_dots = i % ALL < DOTS;
+    ContractShape s = {.batch = size[0],
+                       .m = size[1],
+                       .n = size[2],
+                       .k = size[3],
+                       .right_transposed = by_dots,
+                       .left = type,
+                       .right = type,
+                       .result = type,
+                       .epilogue = i % 3};
+    make_contraction(list, &s);
+    const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
+    assert_int_equal(contract_grid(kernel, NULL).way, by_dots ? CONTRACT_DOTS : CONTRACT_LINES);
+  }
+}
+
+/* Panels of two vectors of the widest: where b is read in place and where it is packed. */
+static void make_even_panels(CaseList *list) {
+  static const int64_t in_place[][3] = {{13, 64, 30}, {20, 100, 40}, {40, 28, 21}};
+  for (int i = 0; i < 4; i++) {
+    bool packs = i == 3;
+    ContractShape s = {.batch = 1,
+                       .m = packs ? 100 : in_place[i][0],
+                       .n = packs ? 64 : in_place[i][1],
+                       .k = packs ? 40 : in_place[i][2],
+                       .right_transposed = packs,
+                       .left = DTYPE_F32,
+                       .right = DTYPE_F32,
+                       .result = DTYPE_F32};
+    make_contraction(list, &s);
+    ContractGrid grid = contract_grid(list->cases.items[list->cases.count - 1].kernel, NULL);
+    assert_true(grid.pack_b == packs);
+    if (packs) assert_int_equal(grid.n_block, 64);
   }
 }
 
