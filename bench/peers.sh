@@ -4,7 +4,7 @@
 #
 #   bench/peers.sh [FOLDER]         default build/bench; needs a build (BUILD, default build)
 #
-# PEERS: where the peers are or will be (default build/peers, 6 GB). QUICK=1: representative kernels alone, some
+# PEERS: where the peers are or will be (default build/peers, 5.5 GB). QUICK=1: representative kernels alone, some
 # minutes, and one short round of each step. Nothing else should run meanwhile. Status: 0 all bars met, 1 some missed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
