@@ -99,11 +99,10 @@ static void make_contractions(CaseList *list) {
       {1, 9, 530, 130},
       {1, 15, 67, 1100},
       {1, 1030, 7, 66},
-      /* read in place, with a last panel that would be a single vector (even panels) */
+      /* last panels of one vector */
       {1, 13, 64, 30},
       {1, 20, 100, 40},
       {1, 40, 28, 21},
-      /* blocks of four vectors, packed where b is transposed (narrow panels) */
       {1, 100, 64, 40},
       /* by dots where k is along lines of both sides, by lines where b's columns are: nnc_thin.h */
       {1, 8, 230, 101},
@@ -504,23 +503,24 @@ static void make_thin_contractions(CaseList *list) {
   }
 }
 
-/* Panels of two vectors of the widest: where b is read in place and where it is packed. */
+/* Blocks of four of the widest vectors, whole and not, whose panels are two of two: read in place, then packed. */
 static void make_even_panels(CaseList *list) {
-  static const int64_t in_place[][3] = {{13, 64, 30}, {20, 100, 40}, {40, 28, 21}};
+  static const int64_t sizes[][3] = {{8, 256, 40}, {8, 250, 21}, {100, 64, 40}, {100, 60, 33}};
   for (int i = 0; i < 4; i++) {
-    bool packs = i == 3;
+    bool packs = i >= 2;
     ContractShape s = {.batch = 1,
-                       .m = packs ? 100 : in_place[i][0],
-                       .n = packs ? 64 : in_place[i][1],
-                       .k = packs ? 40 : in_place[i][2],
+                       .m = sizes[i][0],
+                       .n = sizes[i][1],
+                       .k = sizes[i][2],
                        .right_transposed = packs,
                        .left = DTYPE_F32,
                        .right = DTYPE_F32,
-                       .result = DTYPE_F32};
+                       .result = DTYPE_F32,
+                       .epilogue = i % 2};
     make_contraction(list, &s);
     ContractGrid grid = contract_grid(list->cases.items[list->cases.count - 1].kernel, NULL);
-    assert_true(grid.pack_b == packs);
-    if (packs) assert_int_equal(grid.n_block, 64);
+    assert_int_equal(grid.pack_b, packs);
+    assert_int_equal(divide_up(grid.n_block, 16), 4);
   }
 }
 
