@@ -16,8 +16,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       @LEFT@
       @CLEAR@
       for (int64_t window = 0; window < (int64_t)Y0 * Y1; window++) {
-        const int64_t row_of_windows = (plane * ((int64_t)Y0 * Y1) + window) * Y2;
-        const @DY_TYPE@ *const right = @DY@ + row_of_windows;
+        const int64_t flat = (plane * ((int64_t)Y0 * Y1) + window) * Y2;
+        const @DY_TYPE@ *const right = @DY@ + flat;
         for (int64_t first = 0; first < Y2; first = nnc_next_span(first, @LANES@, Y2)) {
           const int64_t begin = (window / Y1 * K0 * X1 + window % Y1 * K1) * X2 + first * 2;
           nnc_span_@SUFFIX@ both[2], given;

@@ -100,8 +100,8 @@ static void add_search(TemplateHoles *holes, const KernelFunction *function) {
   if (has_places) {
     template_add(holes, "LEFT", "");
     template_add(holes, "WHERE",
-                 arena_printf(arena, "nnc_span_places_%s(&where, %s + row_of_windows + first);\n",
-                              span, function->operands[0]));
+                 arena_printf(arena, "nnc_span_places_%s(&where, %s + flat + first);\n", span,
+                              function->operands[0]));
     return;
   }
   TemplateHoles search = {.arena = arena};
