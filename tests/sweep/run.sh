@@ -76,7 +76,7 @@ check_status "another length goes on" 0 '^\[1/1\] seed=2: done, step 20' ./c swe
 # Interrupted: those that run save; then the rest, with another number of runs at a time.
 length=(--epochs 30000 --validate-every 1000 --lr 1e-3,1e-2 --seed 0..2)
 ./c sweep "${length[@]}" --jobs 2 --out cut.sweep >cut.rows 2>cut.messages & sweep=$!
-for _ in $(seq 600); do [ -e cut.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
+for _ in $(seq 600); do [ -s cut.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
 kill -INT $sweep; wait $sweep
 check "its status" test $? = 130
 check_status "which were cut" 0 'interrupted' cat cut.rows
@@ -87,9 +87,12 @@ check "whole" ./c sweep "${length[@]}" --jobs 1 --out whole.sweep --quiet
 for name in lr=0.001,seed={0,1} lr=0.01,seed={0,1}; do
   check "the same bytes of $name" cmp {cut,whole}.sweep/"$name"/checkpoint.safetensors
 done
-# Killed: its runs end, too, and save.
+# Killed: its runs end, too, and save. One that has logged something has taken a step: before the first nothing is saved.
 ./c sweep "${length[@]}" --jobs 2 --out killed.sweep >/dev/null 2>&1 & sweep=$!
-for _ in $(seq 600); do [ -e killed.sweep/lr=0.001,seed=1/log.jsonl ] && break; sleep 0.05; done
+for _ in $(seq 600); do
+  [ -s killed.sweep/lr=0.001,seed=0/log.jsonl ] && [ -s killed.sweep/lr=0.001,seed=1/log.jsonl ] && break
+  sleep 0.05
+done
 kill -KILL $sweep; wait $sweep 2>/dev/null
 for _ in $(seq 600); do [ -e killed.sweep/lr=0.001,seed=0/checkpoint.safetensors ] && [ -e killed.sweep/lr=0.001,seed=1/checkpoint.safetensors ] && break; sleep 0.05; done
 check "they have saved" test -e killed.sweep/lr=0.001,seed=1/checkpoint.safetensors
