@@ -267,9 +267,8 @@ static int64_t next_width(int64_t n, int64_t step, int64_t columns, bool is_kept
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
   double least_clocks = INFINITY;
-  int64_t row_step = grid->on_unit               ? MATRIX_SIDE
-                     : grid->height == TILE_ROWS ? ROW_STEP
-                                                 : grid->height;
+  bool is_high = grid->height == TILE_ROWS && grid->m > 2 * ROW_STEP;
+  int64_t row_step = grid->on_unit ? MATRIX_SIDE : is_high ? ROW_STEP : grid->height;
   int64_t column_step = grid->on_unit ? MATRIX_SIDE : costs->is_kept ? TILE_COLUMNS : COLUMN_STEP;
   int64_t narrowest = grid->on_unit ? MATRIX_SIDE : TILE_COLUMNS;
   int64_t rows = align_up(greatest(grid->m, 1), row_step);
