@@ -434,6 +434,39 @@ static void make_softmax(CaseList *list, DType dtype, int64_t m, int64_t j, bool
   add_case(list, "softmax", kernel, 1);
 }
 
+/* The greatest value of windows of taps x 2 elements side by side, and the first place of it: rows of `count` windows.
+ * A value of NaN, or beyond 3 from 0, is stored as 5 and as 3 or -3. */
+static void make_first_places(CaseList *list, DType dtype, int64_t rows, int64_t count,
+                              int64_t taps) {
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, (int64_t[]){rows, count});
+  int64_t wide = 2 * count, inner[2] = {taps, 2};
+  int x = add_operand(kernel, "x", dtype, rows * taps * wide, false),
+      y = add_operand(kernel, "y", dtype, rows * count, true),
+      place = add_operand(kernel, "place", DTYPE_U8, rows * count, true);
+  Expr *value = load_at(list, kernel, x, strided(list, 4, (int64_t[]){taps * wide, 2, wide, 1}));
+  Stage *most = add_stage(list, kernel, STAGE_REDUCE, 2, inner);
+  most->reduce = OP_REDUCE_MAX;
+  most->value = value;
+  Expr *greatest = stage_value(list, 0, dtype), *tap = new_expr(list, EXPR_INDEX, DTYPE_I32);
+  tap->index = strided(list, 4, (int64_t[]){0, 0, 2, 1});
+  Expr *is_it =
+      apply(list, OP_OR, DTYPE_BOOL, apply(list, OP_EQ, DTYPE_BOOL, value, greatest, NULL),
+            apply(list, OP_NE, DTYPE_BOOL, value, value, NULL), NULL);
+  Stage *first = add_stage(list, kernel, STAGE_REDUCE, 2, inner);
+  first->reduce = OP_REDUCE_MIN;
+  first->value = apply(list, OP_WHERE, DTYPE_I32, is_it, tap, number(list, DTYPE_I32, 255));
+  Expr *is_nan = apply(list, OP_NE, DTYPE_BOOL, greatest, greatest, NULL);
+  Expr *near = apply(list, OP_MAX, dtype, greatest, number(list, dtype, -3), NULL);
+  near = apply(list, OP_MIN, dtype, near, number(list, dtype, 3), NULL);
+  Stage *store = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  Index *at = strided(list, 2, (int64_t[]){count, 1});
+  add_store(store->stores, &store->store_count, y, at,
+            apply(list, OP_WHERE, dtype, is_nan, number(list, dtype, 5), near));
+  add_store(store->stores, &store->store_count, place, at,
+            apply(list, OP_CAST, DTYPE_U8, stage_value(list, 1, DTYPE_I32), NULL, NULL));
+  add_case(list, "first_places", kernel, 1);
+}
+
 static inline void make_reductions(CaseList *list) {
   static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MAX, OP_REDUCE_MIN, OP_ARGMAX, OP_ARGMIN};
   static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16, DTYPE_I32, DTYPE_I64};
@@ -451,6 +484,11 @@ static inline void make_reductions(CaseList *list) {
   make_reduction(list, OP_REDUCE_MAX, DTYPE_U8, 2, 30, 2, 14, false);
   make_reduction(list, OP_REDUCE_PROD, DTYPE_F32, 3, 7, 1, 5, false);
   make_reduction(list, OP_REDUCE_PROD, DTYPE_F64, 3, 70, 1, 5, true);
+  for (int64_t count = 4; count < 20;
+       count += 5) { /* spans of 4 and of 8, the last one over some again */
+    make_first_places(list, DTYPE_F32, 40, count, 2);
+    make_first_places(list, DTYPE_F64, 40, count, 3);
+  }
   for (int columns = 0; columns < 2; columns++) {
     make_softmax(list, DTYPE_F32, 100, 10, columns);
     make_softmax(list, DTYPE_F32, 9, 1000, columns);

@@ -121,21 +121,30 @@ static const Index *first_index(Arena *arena, const Kernel *kernel, const Expr *
   return base == 0 ? index : index_add(arena, index, index_const(arena, base));
 }
 
+/* The same, as text. */
+static const char *span_index(LoopWriter *writer, const Expr *load) {
+  ExprScope *scope = &writer->scope;
+  int along = writer->kernel->axis_count - 1;
+  const char *axis = scope->axes[along];
+  scope->axes[along] = "first";
+  const char *index =
+      expression_index(scope, first_index(writer->code->arena, writer->kernel, load));
+  scope->axes[along] = axis;
+  return index;
+}
+
 /* Arrays of what the windows see under the taps j0, j1, ... of all axes but the last; counts those of the kernel. */
 static void write_pairs(LoopWriter *writer, int stage, int lanes, int *number) {
   Code *code = writer->code;
   Arena *arena = code->arena;
   ExprScope *scope = &writer->scope;
   const Kernel *kernel = writer->kernel;
-  int along = kernel->axis_count - 1, within = scope->axis_count - 1;
+  int within = scope->axis_count - 1;
   ExprList list = kernel_expressions(arena, kernel, stage);
   for (int i = 0; i < list.count; i++) {
     const Expr *load = list.items[i];
     if (load->kind != EXPR_LOAD || access_of(kernel, load) != IS_PAIR) continue;
-    const char *axis = scope->axes[along];
-    scope->axes[along] = "first";
-    const char *index = expression_index(scope, first_index(arena, kernel, load));
-    scope->axes[along] = axis;
+    const char *index = span_index(writer, load);
     const char *name = arena_printf(arena, "v%d", (*number)++);
     code_line(code, "%s %s[2][%d] NNC_ALIGNED;", c_value_type(load->dtype), name, lanes);
     code_line(code, "nnc_apart_%s_%d(%s, &%s[%s]);", c_type_name(load->dtype), lanes, name,
@@ -143,6 +152,76 @@ static void write_pairs(LoopWriter *writer, int stage, int lanes, int *number) {
     vec_push(arena, &scope->hoisted,
              ((Hoisted){load, arena_printf(arena, "%s[%s][l]", name, scope->axes[within])}));
   }
+}
+
+static bool is_op(const Expr *expr, Op op) { return expr->kind == EXPR_OP && expr->op == op; }
+
+static bool is_same_load(const Expr *a, const Expr *b) {
+  return a->kind == EXPR_LOAD && b->kind == EXPR_LOAD && a->operand == b->operand &&
+         a->guard_count == 0 && b->guard_count == 0 && index_equal(a->index, b->index);
+}
+
+/* An index that counts the stage's taps in the order of its loops. */
+static bool counts_taps(const Kernel *kernel, const Stage *stage, const Expr *number) {
+  int axes = kernel->axis_count + stage->axis_count;
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES], taps = 1;
+  if (number->kind != EXPR_INDEX || !index_is_affine(number->index, axes, &base, coefficient) ||
+      base != 0)
+    return false;
+  for (int i = axes - 1; i >= kernel->axis_count; i--) {
+    if (coefficient[i] != taps) return false;
+    taps *= stage->extent[i - kernel->axis_count];
+  }
+  for (int i = 0; i < kernel->axis_count; i++)
+    if (coefficient[i] != 0) return false;
+  return true;
+}
+
+/* Whether a stage finds the first tap that sees the greatest value, or NaN, of what the stage before it reduces: as
+ * max_place and max_pool of the same windows do. */
+static bool finds_place(const Kernel *kernel, int number) {
+  if (number == 0) return false;
+  const Stage *stage = &kernel->stages[number], *greatest = stage - 1;
+  const Expr *choice = stage->value, *x = greatest->value;
+  if (stage->reduce != OP_REDUCE_MIN || greatest->reduce != OP_REDUCE_MAX ||
+      !is_op(choice, OP_WHERE) || !is_op(choice->args[0], OP_OR) ||
+      !counts_taps(kernel, stage, choice->args[1]))
+    return false;
+  const Expr *equal = choice->args[0]->args[0], *is_nan = choice->args[0]->args[1];
+  return is_op(equal, OP_EQ) && is_op(is_nan, OP_NE) && is_same_load(equal->args[0], x) &&
+         is_same_load(is_nan->args[0], x) && is_same_load(is_nan->args[1], x) &&
+         equal->args[1]->kind == EXPR_STAGE && equal->args[1]->operand == number - 1;
+}
+
+/* Both stages of finds_place at once, which compare each value but once. */
+static void write_places(LoopWriter *writer, int number, int lanes, int *pairs) {
+  Code *code = writer->code;
+  Arena *arena = code->arena;
+  const Stage *stage = &writer->kernel->stages[number];
+  const Expr *x = writer->kernel->stages[number - 1].value;
+  const char *type = arena_printf(arena, "%s_%d", c_type_name(x->dtype), lanes);
+  int last = stage->axis_count - 1;
+  loop_stage_axes(writer, stage);
+  code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(x->dtype), number - 1, lanes);
+  code_line(code, "int32_t a%d[%d] NNC_ALIGNED;", number, lanes);
+  code_block(code);
+  code_line(code, "nnc_span_%s best;", type);
+  code_line(code, "nnc_span_bits_%s where;", type);
+  for (int i = 0; i < last; i++)
+    code_open(code, "NNC_UNROLL for (int64_t j%d = 0; j%d < %lld; j%d++)", i, i,
+              (long long)stage->extent[i], i);
+  int pair = (*pairs)++;
+  code_line(code, "nnc_span_%s v%d[2];", type, pair);
+  code_line(code, "nnc_span_apart_%s(v%d, &%s[%s]);", type, pair,
+            writer->scope.operands[x->operand], span_index(writer, x));
+  code_line(code, "NNC_UNROLL for (int j%d = 0; j%d < 2; j%d++)", last, last, last);
+  code_line(code, "  nnc_span_take_%s(&best, &where, &v%d[j%d], (int)(%s));", type, pair, last,
+            expression_index(&writer->scope, stage->value->args[1]->index));
+  loop_close(writer, last);
+  code_line(code, "nnc_span_found_%s(a%d, a%d, &best, &where);", type, number - 1, number);
+  code_close(code);
+  writer->scope.stages[number - 1] = arena_printf(arena, "a%d[l]", number - 1);
+  writer->scope.stages[number] = arena_printf(arena, "a%d[l]", number);
 }
 
 static void write_reduction(LoopWriter *writer, int number, int lanes, int *pairs) {
@@ -178,7 +257,10 @@ void loop_write_windows(LoopWriter *writer) {
   code_open(code, "for (int64_t first = 0; first < %lld; first = nnc_next_span(first, %d, %lld))",
             count, lanes, count);
   int reductions = reduction_count(kernel), pairs = 0;
-  for (int i = 0; i < reductions; i++) write_reduction(writer, i, lanes, &pairs);
+  for (int i = 0; i < reductions; i++) {
+    if (i + 1 < reductions && finds_place(kernel, i + 1)) write_places(writer, ++i, lanes, &pairs);
+    else write_reduction(writer, i, lanes, &pairs);
+  }
   for (int i = reductions; i < kernel->stage_count; i++) {
     loop_stage_axes(writer, &kernel->stages[i]);
     size_t mark = open_span(writer, lanes);
