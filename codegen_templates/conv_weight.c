@@ -46,14 +46,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
             const @SOURCE_TYPE@ *const from =
                 @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
             @TYPE@ *to = source + c * PLANE;
-            for (int64_t f = 0; f < SOURCE_PHASES; f++)
-              for (int64_t l0 = 0; l0 < L0; l0++)
-                for (int64_t l1 = 0; l1 < L1; l1++, to += L2) {
-                  const int64_t x0 = S0 * (l0 + @FIRST_0@) + begin[f][0], x1 = S1 * (l1 + @FIRST_1@) + begin[f][1];
-                  const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
-                  nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
-                                     begin[f][2] + S2 * @FIRST_2@, X2);
-                }
+            @RASTERS@
           }
           const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
           const int64_t length = nnc_round_up(raster, LANES);
@@ -75,15 +68,15 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const @TYPE@ *const given =
               DY_IN_PLACE ? (const @TYPE@ *)(@DY@ + ((image * GROUPS + group) * ROWS + row) * DY_ROW) : rasters;
           for (int64_t part = 0; part < length; part += SPAN)
-            for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
-              for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
-                const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
-                const @TYPE@ *x[NNC_DOT_TAPS] = {0};
-                for (int64_t i = 0; i < tap_count; i++)
-                  x[i] = source + (t + i) / TAPS * PLANE + taps[(t + i) % TAPS].offset + part;
+            for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
+              const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
+              const @TYPE@ *x[NNC_DOT_TAPS] = {0};
+              for (int64_t i = 0; i < tap_count; i++)
+                x[i] = source + (t + i) / TAPS * PLANE + taps[(t + i) % TAPS].offset + part;
+              for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
                 nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, nnc_least(SPAN, length - part),
                               given + r * DY_ROW + part, DY_ROW, x, @SUMS_TO@);
-              }
+            }
         }
       @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@EPILOGUE_ARGUMENTS@);
     }

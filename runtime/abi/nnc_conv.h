@@ -297,12 +297,46 @@ NNC_INLINE void nnc_clear_short(char *to, int64_t bytes) {
     nnc_clear_short((char *)(to + end), (count - end) * (int64_t)sizeof(type));                    \
   }
 
-NNC_DEFINE_SPREAD(f32_f32, float, float, )
-NNC_DEFINE_SPREAD(f32_bf16, float, uint16_t, nnc_from_bf16)
-NNC_DEFINE_SPREAD(f32_f16, float, uint16_t, nnc_from_f16)
-NNC_DEFINE_SPREAD(f64_f64, double, double, )
-NNC_DEFINE_SPREAD(f64_f32, double, float, )
-NNC_DEFINE_SPREAD(i32_i32, int32_t, int32_t, )
-NNC_DEFINE_SPREAD(i64_i64, int64_t, int64_t, )
+/* A plane moved as a whole: row i of `to`, of `rows` rows, is row i + down of `from`, of from_rows rows,
+ * whose elements are `right` places before those of `to`; both have rows of `width` elements. 0 where that
+ * is outside, and all where `from` is NULL. */
+#define NNC_DEFINE_MOVE_PLANE(name, type, from_type, convert)                                      \
+  NNC_INLINE void nnc_move_plane_##name(type *restrict to, int64_t rows, int64_t width,            \
+                                        const from_type *from, int64_t from_rows, int64_t down,    \
+                                        int64_t right) {                                           \
+    const int64_t top = from == NULL ? rows : nnc_least(nnc_greatest(-down, 0), rows);             \
+    const int64_t bottom =                                                                         \
+        from == NULL ? rows : nnc_greatest(nnc_least(from_rows - down, rows), top);                \
+    const int64_t left = nnc_least(nnc_greatest(-right, 0), width);                                \
+    const int64_t edge = nnc_greatest(nnc_least(width - right, width), left);                      \
+    const int64_t first = top * width + left, end = (bottom - 1) * width + edge;                   \
+    nnc_clear_short((char *)to, top *width *(int64_t)sizeof(type));                                \
+    if (top < bottom && left < edge) {                                                             \
+      const from_type *const origin = from + (down * width + right);                               \
+      if (sizeof(type) == sizeof(from_type))                                                       \
+        nnc_copy_short((char *)(to + first), (const char *)(origin + first),                       \
+                       (end - first) * (int64_t)sizeof(type));                                     \
+      else                                                                                         \
+        for (int64_t i = first; i < end; i++) to[i] = convert(origin[i]);                          \
+    }                                                                                              \
+    for (int64_t row = top; row < bottom; row++) {                                                 \
+      nnc_clear_short((char *)(to + row * width), left *(int64_t)sizeof(type));                    \
+      nnc_clear_short((char *)(to + row * width + edge), (width - edge) * (int64_t)sizeof(type));  \
+    }                                                                                              \
+    nnc_clear_short((char *)(to + bottom * width),                                                 \
+                    (rows - bottom) * width * (int64_t)sizeof(type));                              \
+  }
+
+#define NNC_DEFINE_MOVES(name, type, from_type, convert)                                           \
+  NNC_DEFINE_SPREAD(name, type, from_type, convert)                                                \
+  NNC_DEFINE_MOVE_PLANE(name, type, from_type, convert)
+
+NNC_DEFINE_MOVES(f32_f32, float, float, )
+NNC_DEFINE_MOVES(f32_bf16, float, uint16_t, nnc_from_bf16)
+NNC_DEFINE_MOVES(f32_f16, float, uint16_t, nnc_from_f16)
+NNC_DEFINE_MOVES(f64_f64, double, double, )
+NNC_DEFINE_MOVES(f64_f32, double, float, )
+NNC_DEFINE_MOVES(i32_i32, int32_t, int32_t, )
+NNC_DEFINE_MOVES(i64_i64, int64_t, int64_t, )
 
 #endif

@@ -584,6 +584,31 @@ static void make_keeping_winograd_convolutions(CaseList *list) {
   }
 }
 
+/* Gradients in the weights whose rasters are planes of x moved as a whole: dy in place and with zeros after it; padding
+ * of each size, none and less than that; windows that leave the plane; several images and blocks of rows; two and three
+ * axes. */
+static void make_moved_convolutions(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {1, 8, 8, 1, 2, {28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 8, 8, 1, 2, {27, 29}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {3, 5, 12, 1, 2, {24, 23}, {3, 5}, {1, 1}, {0, 2}, {1, 2}, {1, 1}},
+      {1, 8, 16, 2, 2, {30, 32}, {4, 4}, {1, 1}, {-3, 3}, {5, 0}, {1, 1}},
+      {2, 6, 9, 1, 2, {33, 26}, {3, 3}, {1, 1}, {4, 0}, {-2, 4}, {1, 2}},
+      {1, 4, 16, 1, 2, {250, 64}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 4, 8, 1, 3, {9, 12, 20}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {1, 8, 8, 1, 2, {60, 20}, {2, 5}, {1, 1}, {1, 44}, {1, 44}, {1, 22}},
+  };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int type = 0; type < 4; type++) {
+      static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16, DTYPE_F16};
+      if (type > 0 && (i % 3 != (size_t)type - 1 || i == 5)) continue;
+      make_conv(list, &shapes[i], KERNEL_CONV_WEIGHT, types[type], (int)i % 3, 0);
+      Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+      kernel->is_serial = true;
+      assert_true(conv_grid(kernel).moved);
+    }
+}
+
 /* Gradients in the weights of few channels: lines of taps in pieces, whole, and several together; planes and
  * channels last; one vector of the result's channels and more, the last panel narrower. */
 static void make_narrow_convolutions(CaseList *list) {

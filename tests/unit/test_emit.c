@@ -120,6 +120,17 @@ static Operands operands_create(const Kernel *kernel) {
   return operands;
 }
 
+/* Few values, so that windows have several greatest ones, and those that are no numbers. */
+static void draw_few(const Kernel *kernel, const Operands *operands) {
+  static const double values[] = {-INFINITY, -INFINITY, -1, 0, 1, INFINITY, NAN};
+  DType dtype = kernel->operands[0].dtype;
+  for (int64_t i = 0; i < kernel->operands[0].elements; i++) {
+    double x = values[(int)(random_unit() * random_unit() * 7)];
+    Tensor tensor = {.type = type_scalar(dtype), .data = &x};
+    storage_from_values(&tensor, dtype, element_at(dtype, operands->data[0], i));
+  }
+}
+
 /* Places under which there is an element, at random. */
 static void draw_places(const Kernel *kernel, const Operands *operands) {
   const ConvSlots *conv = &kernel->conv;
@@ -156,7 +167,7 @@ static void operands_free(Operands *operands) {
 static char *poisoned_alloc(size_t bytes, char **end) {
   size_t mapped;
   *end = guarded_alloc(bytes + 64, &mapped);
-  memset(*end, 0xA5, bytes + 64);
+  memset(*end, 0xFF, bytes + 64); /* NaN in each type of floats */
   return *end + 64 - (uintptr_t)*end % 64;
 }
 
@@ -247,6 +258,7 @@ static Trial trial_create(Arena *arena, const KernelCase *test, const char *fami
   random_begin(family, seed, number);
   Trial trial = {.test = test, .number = number, .seed = seed, .before = operands_create(kernel)};
   if (kernel->kind == KERNEL_MAX_UNPOOL) draw_places(kernel, &trial.before);
+  if (strcmp(test->name, "first_places") == 0) draw_few(kernel, &trial.before);
   Reference reference = {.kernel = kernel,
                          .scalars = test_scalars,
                          .keys = test_keys,
@@ -490,6 +502,10 @@ static void test_keeping_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_keeping_winograd_convolutions, "keeping_winograd_convolutions");
 }
+static void test_moved_convolutions(void **state) {
+  (void)state;
+  check_family(make_moved_convolutions, "moved_convolutions");
+}
 static void test_narrow_convolutions(void **state) {
   (void)state;
   check_family(make_narrow_convolutions, "narrow_convolutions");
@@ -618,6 +634,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_keeping_products),
       cmocka_unit_test(test_keeping_depthwise),
       cmocka_unit_test(test_keeping_winograd_convolutions),
+      cmocka_unit_test(test_moved_convolutions),
       cmocka_unit_test(test_narrow_convolutions),
       cmocka_unit_test(test_variants),
       cmocka_unit_test(test_indexed),

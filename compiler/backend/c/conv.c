@@ -61,7 +61,7 @@ static int64_t tap_offset(const ConvWriter *writer, const int64_t *tap) {
     if (!writer->is_input)
       phase = phase * grid->source_phases[i] + tap[i] % conv_tap_period(grid, i);
   }
-  return phase * grid->length[0] * grid->length[1] * grid->length[2] + place;
+  return phase * grid->phase + place;
 }
 
 /* The taps of an axis that meet an output phase: the first, and how far the next one is. */
@@ -264,6 +264,38 @@ static const char *weights_text(const ConvWriter *writer) {
       names, w, place, type);
 }
 
+/* conv_weight: fills a channel's rasters, at `to`, from its plane, at `from`. */
+static const char *rasters_text(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  const char *first[3];
+  for (int i = 0; i < 3; i++) first[i] = i == grid->block_axis ? "first" : "0";
+  const char *types = arena_printf(writer->arena, "%s_%s", c_type_name(writer->sum),
+                                   dtype_name(writer->kernel->operands[0].dtype));
+  if (grid->moved)
+    return arena_printf(
+        writer->arena,
+        "NNC_UNROLL for (int64_t f = 0; f < SOURCE_PHASES; f++) {\n"
+        "  for (int64_t l0 = 0; l0 < L0; l0++, to += L1 * L2) {\n"
+        "    const int64_t x0 = l0 + %s + begin[f][0];\n"
+        "    nnc_move_plane_%s(to, L1, L2, nnc_within(x0, X0) ? from + x0 * (X1 * X2) : NULL, X1,\n"
+        "                      %s + begin[f][1], begin[f][2]);\n"
+        "  }\n"
+        "  for (int64_t i = L0 * L1 * L2; i < %lld; i++) *to++ = 0;\n"
+        "}\n",
+        first[0], types, first[1], (long long)grid->phase);
+  return arena_printf(
+      writer->arena,
+      "for (int64_t f = 0; f < SOURCE_PHASES; f++)\n"
+      "  for (int64_t l0 = 0; l0 < L0; l0++)\n"
+      "    for (int64_t l1 = 0; l1 < L1; l1++, to += L2) {\n"
+      "      const int64_t x0 = S0 * (l0 + %s) + begin[f][0], x1 = S1 * (l1 + %s) + begin[f][1];\n"
+      "      const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);\n"
+      "      nnc_spread_%s(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,\n"
+      "                    begin[f][2] + S2 * %s, X2);\n"
+      "    }\n",
+      first[0], first[1], types, first[2]);
+}
+
 /* ---- small planes ---- */
 
 /* Declares `seen`, from which patches are cut: the plane itself where it has no padding and is
@@ -448,6 +480,7 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "PHASE_TABLE", phases);
   template_add(holes, "BEGINS", begin_table(writer));
   template_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
+  template_add(holes, "RASTERS", writer->is_weight ? rasters_text(writer) : "");
   template_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
   template_add(holes, "INSIDE", window_inside_text(holes->arena, &writer->kernel->conv));
   template_add(holes, "ADD", add_text(writer));

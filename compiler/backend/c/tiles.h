@@ -85,13 +85,16 @@ typedef struct ConvGrid {
   int64_t row_block, channel_block; /* conv_weight, and by columns or patches */
   bool by_columns;                  /* conv_input: codegen_templates/conv_columns.c */
   bool by_patches;                  /* conv_patches.c, conv_weight_patches.c */
-  bool shifted;     /* conv_weight: for each tap of the last axis rasters of their own, as long as
+  bool shifted; /* conv_weight: for each tap of the last axis rasters of their own, as long as
                             * the output along it, so that dy needs no gaps */
+  bool moved;   /* shifted, and each raster is a plane of the source moved as a whole, with zeros
+                            * where that leaves it */
   bool dy_in_place; /* conv_weight: read where it is */
   int64_t span;     /* conv_weight: positions summed at a time, for the first-level cache */
   bool is_one_sum;  /* conv_weight: all that a weight sums over is summed at a time */
   int64_t stack;    /* by columns or patches: images at a time */
   int64_t padded;   /* output positions, of these for conv and conv_input, up to whole vectors */
+  int64_t phase;    /* elements from one source phase's raster to the next one's */
   int64_t plane;    /* elements of one channel's rasters of all source phases */
   int64_t raster;   /* elements of a raster, at most, up to the last output position */
   int64_t source_bytes, other_bytes, tile_bytes; /* pieces of the worker's block, in this order */

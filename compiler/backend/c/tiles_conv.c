@@ -59,17 +59,22 @@ static int64_t row_margin(const ConvGrid *grid, bool is_input) {
   return grid->stride[2] == 1 ? greatest(least(left, right), 0) : 0;
 }
 
+enum { LANES = 16 }; /* what `padded` and `phase` are multiples of, and costs are counted in */
+
+static int64_t vectors(int64_t elements) { return divide_up(elements, LANES); }
+
 /* Raster sizes for the present block. */
 static void measure(ConvGrid *grid) {
   int64_t phases = 1;
-  grid->plane = 1;
+  grid->phase = 1;
   for (int i = 0; i < 3; i++) {
     int64_t positions = i == grid->block_axis ? grid->block : grid->grid[i];
     grid->length[i] = positions + grid->extra[i] - (i == 2 ? grid->gap : 0);
-    grid->plane *= grid->length[i];
+    grid->phase *= grid->length[i];
     phases *= grid->source_phases[i];
   }
-  grid->plane *= phases;
+  if (grid->moved) grid->phase = vectors(grid->phase) * LANES;
+  grid->plane = grid->phase * phases;
   int64_t first = grid->block_axis == 0 ? grid->block : grid->grid[0];
   int64_t second = grid->block_axis == 1 ? grid->block : grid->grid[1];
   int64_t third = grid->block_axis == 2 ? grid->block : grid->grid[2];
@@ -101,10 +106,6 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
 /* ---- small planes: without padding, several images side by side ----
  *
  * Costs are half the time of a vector multiply-add. */
-
-enum { LANES = 16 }; /* what `padded` is a multiple of, and costs are counted in */
-
-static int64_t vectors(int64_t elements) { return divide_up(elements, LANES); }
 
 /* Elements of a raster of the whole grid, up to the last position. */
 static int64_t whole_raster(const ConvGrid *grid) {
@@ -283,7 +284,7 @@ static int64_t weight_cost(const ConvGrid *grid) {
           given = 1;
   for (int i = 0; i < 2; i++) plane_rows *= grid->grid[i] + grid->extra[i], given *= grid->grid[i];
   int64_t length = grid->grid[2] + grid->extra[2] - grid->margin;
-  int64_t row = 10 + (grid->stride[2] > 1 ? length : length / 8);
+  int64_t row = grid->moved ? 2 + length / 8 : 10 + (grid->stride[2] > 1 ? length : length / 8);
   int64_t products = grid->row_block * grid->channel_block * extent_product(grid->kernel, 3);
   int64_t copies = planes * plane_rows * row +
                    grid->row_block * given * (length / 8 + (grid->dy_in_place ? 0 : 10));
@@ -314,11 +315,18 @@ static void cut_sums(ConvGrid *grid) {
     }
 }
 
+/* Rows of the source follow each other in a shifted raster as in the source, and blocks are whole rows. */
+static bool moves_planes(const ConvGrid *grid) {
+  return grid->grid[0] * grid->grid[1] > 1 && grid->stride[0] == 1 && grid->stride[1] == 1 &&
+         grid->stride[2] == 1 && grid->extent_out[2] == grid->extent_in[2];
+}
+
 /* Rasters for each tap of the last axis where that is less work. */
 static void shift_rasters(ConvGrid *grid, bool converts) {
   ConvGrid other = *grid;
   if (!has_work(grid) || grid->kernel[2] > 16) return;
   other.shifted = true;
+  other.moved = moves_planes(&other);
   other.extra[2] = other.margin = 0;
   other.source_phases[2] = grid->kernel[2];
   int64_t plane = extent_product(other.extent_out, 3);
