@@ -28,6 +28,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   float *const sums = gradient + (int64_t)16 * COUNT * K_ROW;   /* [16][KB][CB] */
   float *const taps = sums + (int64_t)16 * KB * CB;             /* [9][KB][CB] */
   @KEYS@
+  if (N == 0) memset(sums, 0, sizeof *sums * 16 * KB * CB); /* no image fills them */
   NNC_TASKS(worker, TASKS, task) {
     const int64_t row = task / C_BLOCKS * KB, rows = nnc_least(KB, K - row);
     const int64_t channel = task % C_BLOCKS * CB, channels = nnc_least(CB, C - channel);
