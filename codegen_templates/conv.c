@@ -31,9 +31,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   /* First tap, number of taps, shift of the position along each axis. */
   static const int32_t phases[OUTPUT_PHASES][5] = @PHASE_TABLE@;
   @TYPE@ *const source = (@TYPE@ *)worker->scratch;
-  @TYPE@ *const packed = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
-  @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
-  (void)packed;
+  @PACKED@
+  @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @TILE_AT@);
   @KEYS@
   memset(source + (int64_t)CHANNELS * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CHANNELS * PLANE);
   NNC_TASKS(worker, TASKS, task) {
@@ -44,16 +43,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       for (int64_t c = 0; c < CHANNELS; c++) {
         const @SOURCE_TYPE@ *const from = @SOURCE@ + ((image * GROUPS + group) * CHANNELS + c) * ((int64_t)X0 * X1 * X2);
         @TYPE@ *to = source + c * PLANE;
-        for (int64_t f = 0; f < SOURCE_PHASES; f++)
-          for (int64_t l0 = 0; l0 < L0; l0++)
-            for (int64_t l1 = 0; l1 < L1; l1++, to += L2) {
-              const int64_t x0 = S0 * (l0 + @FIRST_0@) + begin[f][0], x1 = S1 * (l1 + @FIRST_1@) + begin[f][1];
-              const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
-              nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
-                                 begin[f][2] + S2 * @FIRST_2@, X2);
-            }
+        @RASTERS@
       }
-      const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
+      const int64_t raster = @RASTER_LENGTH@;
       for (int64_t f = 0; f < OUTPUT_PHASES; f += ROW_PHASES)
         for (int64_t m = 0; m < ROWS; m += MR) {
           const int64_t rows = nnc_least(MR, ROWS - m);

@@ -23,7 +23,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(MR = (int)NNC_TILE_ROWS < @LEAST_ROWS@ ? (int)NNC_TILE_ROWS : @LEAST_ROWS@);
   @TYPE@ *const given = (@TYPE@ *)worker->scratch;
   @TYPE@ *const planes = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
-  @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @TILE_AT@);
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t first = task / ((int64_t)GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);

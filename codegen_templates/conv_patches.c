@@ -25,12 +25,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE);
   static nnc_tile_of_@T@ *const tiles[3][3] =
       NNC_TILE_TABLE(@T@, WHOLE, ROWS_1, ROWS_2, PANELS == 1 ? 0 : WIDE, LAST, 0);
-  static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
+  @PHASES@
   static const nnc_tap taps[] = @TAP_TABLE@;
-  @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
+  @RASTER_OF@
   @TYPE@ *const patches = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
-  @TYPE@ *const planes = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
-  (void)begin, (void)raster;
+  @TYPE@ *const planes = (@TYPE@ *)(worker->scratch + @TILE_AT@);
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t first = task / ((int64_t)GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);

@@ -21,15 +21,15 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@);
   NNC_EXTENTS(CHUNK = @CHUNK@, BLOCK = @BLOCK@, POSITIONS = @POSITIONS@);
   NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, DY_ROW = @TILE_ROW@);
-  NNC_EXTENTS(DY_IN_PLACE = @DY_IN_PLACE@, IS_ONE_SUM = @IS_ONE_SUM@, SPAN = @SPAN@ /* of the raster, summed at a time */);
+  NNC_EXTENTS(IS_ONE_SUM = @IS_ONE_SUM@, SPAN = @SPAN@ /* of the raster, summed at a time */);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
   NNC_EXTENTS(Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@);
   NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, LANES = NNC_LANES_@T@);
   static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
   static const nnc_tap taps[] = @TAP_TABLE@;
   @TYPE@ *const source = (@TYPE@ *)worker->scratch;
-  @TYPE@ *const rasters = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
-  @SUMS_TYPE@ *const sums = (@SUMS_TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  @DY_RASTERS@
+  @SUMS_TYPE@ *const sums = (@SUMS_TYPE@ *)(worker->scratch + @TILE_AT@);
   @KEYS@
   memset(source + (int64_t)@FILLED@ * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * @FILLED@ * PLANE);
   NNC_TASKS(worker, TASKS, task) {
@@ -41,32 +41,16 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       if (!IS_ONE_SUM) memset(sums, 0, sizeof *sums * RB * COLUMNS);
       for (int64_t image = 0; image < IMAGES; image++)
         for (int64_t first = 0; first < POSITIONS; first += BLOCK) {
-          const int64_t count = nnc_least(BLOCK, POSITIONS - first);
+          @COUNT@
           for (int64_t c = 0; c < channels; c++) {
             const @SOURCE_TYPE@ *const from =
                 @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
             @TYPE@ *to = source + c * PLANE;
             @RASTERS@
           }
-          const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
+          const int64_t raster = @RASTER_LENGTH@;
           const int64_t length = nnc_round_up(raster, LANES);
-          for (int64_t r = 0; r < rows && !DY_IN_PLACE; r++) {
-            const @DY_TYPE@ *const from =
-                @DY@ + ((image * GROUPS + group) * ROWS + row + r) * ((int64_t)Y0 * Y1 * Y2);
-            @TYPE@ *const to = rasters + r * DY_ROW;
-            for (int64_t l0 = 0, at = 0; at < length; l0++)
-              for (int64_t l1 = 0; l1 < L1 && at < length; l1++, at += L2) {
-                const bool inside = l0 < @COUNT_0@ && l1 < @COUNT_1@;
-                const @DY_TYPE@ *const line = inside ? from + ((l0 + @FIRST_0@) * Y1 + l1 + @FIRST_1@) * Y2 : NULL;
-                /* Whole lines have a length that the C compiler knows. */
-                if (at + L2 <= length)
-                  nnc_spread_@T@_@DY_T@(to + at, L2, line, 1, @FIRST_2@, @FIRST_2@ + @COUNT_2@);
-                else
-                  nnc_spread_@T@_@DY_T@(to + at, length - at, line, 1, @FIRST_2@, @FIRST_2@ + @COUNT_2@);
-              }
-          }
-          const @TYPE@ *const given =
-              DY_IN_PLACE ? (const @TYPE@ *)(@DY@ + ((image * GROUPS + group) * ROWS + row) * DY_ROW) : rasters;
+          @GIVEN@
           for (int64_t part = 0; part < length; part += SPAN)
             for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
               const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);

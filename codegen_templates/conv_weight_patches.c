@@ -22,12 +22,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
   NNC_EXTENTS(Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, STACK = @STACK@, LENGTH = STACK * PADDED);
   NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, IS_ONE_SUM = @IS_ONE_SUM@);
-  static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
+  @PHASES@
   static const nnc_tap taps[] = @TAP_TABLE@;
-  @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
+  @RASTER_OF@
   @TYPE@ *const given = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@), *const patches = given + RB * LENGTH;
-  @SUMS_TYPE@ *const sums = (@SUMS_TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
-  (void)begin, (void)raster;
+  @SUMS_TYPE@ *const sums = (@SUMS_TYPE@ *)(worker->scratch + @TILE_AT@);
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);

@@ -25,9 +25,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           for (int64_t i = 0; i < count; i++) best[i] = 0, where[i] = -1;
           @UNROLL@ for (int64_t t0 = 0; t0 < K0; t0++)
             @UNROLL@ for (int64_t t1 = 0; t1 < K1; t1++) {
-              const int64_t x0 = y0 * S0 - P0 + t0 * D0, x1 = y1 * S1 - P1 + t1 * D1;
-              (void)x0, (void)x1;
-              if (!@INSIDE@) continue;
+              @LEAVE@
               @UNROLL@ for (int64_t t2 = 0; t2 < K2; t2++) {
                 const int64_t distance = (t0 * D0 * X1 + t1 * D1) * X2 + t2 * D2;
                 const @X_TYPE@ *const from = @X@ + plane * ((int64_t)X0 * X1 * X2) + begin + distance;

@@ -30,6 +30,14 @@ for model in mnist_cnn lenet; do
   if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$model: units and one file differ: $one, $several"; fi
 done
 
+# ---- no term that adds or multiplies 0, no value that is computed for nothing ----
+statements() { sed '/^ *\/\*/,/\*\/$/d' "$1" | grep -v '^ *"'; } # without comments and literals
+for model in mnist mnist_cnn lenet fashion housing gpt bilstm_tagger mobilenet_v2 shufflenet unet; do
+  "$nnc" models/$model.net --emit=c -o "$work/plain.c" || fail "emit=c of $model"
+  found=$(statements "$work/plain.c" | grep -m3 -E '(^|[^A-Za-z0-9_.])(0 [+*] |\(void\)[a-z])| [+*] 0([^0-9.x]|$)')
+  if [ -z "$found" ]; then ok; else fail "$model computes what is nothing: $found"; fi
+done
+
 # ---- kernels that differ in numbers alone are one function; with -g they are not: the same weights ----
 functions() { grep -c '^NNC_KERNEL' "$1"; }
 for float in f32 f64; do

@@ -547,6 +547,15 @@ static void test_indexed(void **state) {
   check_family(make_indexed, "indexed");
 }
 
+/* What lies between round brackets becomes one line. */
+static void check_joined(const char *lines, const char *expected) {
+  Text text = {0};
+  text_add(&text, lines);
+  code_wrap(&text);
+  assert_string_equal(text.data, expected);
+  text_free(&text);
+}
+
 /* `begin` with so many characters of filler after it, then `end`. */
 static void check_wrap(const char *begin, int filler, const char *end, const char *expected) {
   Text text = {0};
@@ -562,6 +571,11 @@ static void check_wrap(const char *begin, int filler, const char *end, const cha
 
 static void test_long_lines_are_broken(void **state) {
   (void)state;
+  check_joined("  f(a,\n      g(b),\n    c);\nh();\n", "  f(a, g(b), c);\nh();\n");
+  check_joined("if (a &&\n    b)\n  f(\n    c);\n", "if (a && b)\n  f(c);\n");
+  check_joined("  {1,\n   2},\n", "  {1,\n   2},\n"); /* tables keep their lines */
+  check_joined("f(a,\n/* why */\n  b);\n", "f(a,\n/* why */\n  b);\n");
+  check_joined("f(\"(\",\n  '(');\ng();\n", "f(\"(\", '(');\ng();\n");
   check_wrap("  f(", 80, ", first, second, third);\n", "      third);\n");
   check_wrap("  y = g(a, b) + ", 70, " * h(c, dddddd, eeeeeee);\n",
              "      * h(c, dddddd, eeeeeee);\n");
@@ -582,9 +596,9 @@ static void test_long_lines_are_broken(void **state) {
   check_wrap("    .file = \"/a(1)", 100, "/x.net\", .source = source,\n",
              "        .source = source,\n");
   /* what goes on within brackets is not indented once more; what follows a whole row is no rest of it */
-  check_wrap("  f(a,\n      ", 90, ", b, c);\n",
+  check_wrap("  {a,\n      ", 90, ", b, c};\n",
              "      xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, b,\n      c);\n");
+             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, b,\n      c};\n");
   check_wrap("  {1},\n  {", 90, ", b, ccccccc},\n",
              "  {xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, b,\n      ccccccc},\n");

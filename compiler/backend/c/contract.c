@@ -244,11 +244,10 @@ static const char *ahead_text(const ContractWriter *writer) {
 /* ---- the function ---- */
 
 static const char *side_pointer(const ContractWriter *writer, int slot) {
-  const AxisGroup *batch = &writer->kernel->contract.batch;
   const char *name = writer->function->operands[slot];
-  if (batch->count == 0) return name;
-  return arena_printf(writer->arena, "%s + %s", name,
-                      contract_offset(writer->arena, batch, slot, "batch"));
+  const char *offset =
+      expression_group_offset(writer->arena, &writer->kernel->contract.batch, slot, "batch");
+  return offset ? arena_printf(writer->arena, "%s + %s", name, offset) : name;
 }
 
 /* Where the tile's sums lie. */
@@ -314,6 +313,7 @@ static const char *result_pointer(const ContractWriter *writer) {
   if (base != 0) place = arena_printf(arena, "%s + %lld", place, (long long)base);
   int64_t below = 1;
   for (int i = writer->m_axis - 1; i >= 0; below *= kernel->extent[i--]) {
+    if (coefficient[i] == 0) continue;
     const char *axis = below > 1 ? arena_printf(arena, "batch / %lld", (long long)below) : "batch";
     if (i > 0) axis = arena_printf(arena, "%s %% %lld", axis, (long long)kernel->extent[i]);
     place = arena_printf(arena, "%s + %s * %lld", place, axis, (long long)coefficient[i]);

@@ -10,7 +10,7 @@ const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, cons
 }
 
 const char *contract_place(Arena *arena, const char *index, long long stride) {
-  return stride == 1 ? index : arena_printf(arena, "%s * %lld", index, stride);
+  return stride == 0 ? "0" : stride == 1 ? index : arena_printf(arena, "%s * %lld", index, stride);
 }
 
 const char *contract_depth(const ContractWriter *writer) {
@@ -19,7 +19,8 @@ const char *contract_depth(const ContractWriter *writer) {
 
 const char *contract_from(const ContractWriter *writer, const char *matrix, const char *place,
                           long long depth_stride) {
-  const char *from = arena_printf(writer->arena, "%s + %s", matrix, place);
+  bool is_first = strcmp(place, "0") == 0;
+  const char *from = is_first ? matrix : arena_printf(writer->arena, "%s + %s", matrix, place);
   if (writer->is_one_piece) return from;
   return arena_printf(writer->arena, "%s + %s", from,
                       contract_place(writer->arena, "k", depth_stride));

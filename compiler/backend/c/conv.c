@@ -264,11 +264,42 @@ static const char *weights_text(const ConvWriter *writer) {
       names, w, place, type);
 }
 
-/* conv_weight: fills a channel's rasters, at `to`, from its plane, at `from`. */
+/* The line `l0` or `l1` of the present block as one of the whole plane. */
+static const char *blocked_line(const ConvWriter *writer, int axis) {
+  return arena_printf(writer->arena, axis == writer->grid.block_axis ? "(l%d + first)" : "l%d",
+                      axis);
+}
+
+/* Positions of the present block along an axis. */
+static const char *blocked_count(const ConvWriter *writer, int axis) {
+  const ConvGrid *grid = &writer->grid;
+  bool is_cut = axis == grid->block_axis && grid->blocks > 1;
+  return is_cut ? "count" : code_integer(writer->arena, grid->grid[axis]);
+}
+
+/* Elements of the present block's raster up to its last position. */
+static const char *raster_length(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  Arena *arena = writer->arena;
+  if (grid->blocks <= 1) return code_integer(arena, grid->raster);
+  if (grid->block_axis == 2) return "count";
+  const char *lines = grid->block_axis == 1 ? "count * L2" : "count * L1 * L2";
+  int64_t beyond = grid->length[2] - grid->grid[2];
+  if (grid->block_axis == 0) beyond += (grid->length[1] - grid->grid[1]) * grid->length[2];
+  return beyond == 0 ? lines : arena_printf(arena, "%s - %lld", lines, (long long)beyond);
+}
+
+/* Zeros between a moved raster and the next one. */
+static const char *gap_text(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  if (extent_product(grid->length, 3) == grid->phase) return "";
+  return arena_printf(writer->arena, "  for (int64_t i = L0 * L1 * L2; i < %lld; i++) *to++ = 0;\n",
+                      (long long)grid->phase);
+}
+
+/* Fills a channel's rasters, at `to`, from its plane, at `from`. */
 static const char *rasters_text(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
-  const char *first[3];
-  for (int i = 0; i < 3; i++) first[i] = i == grid->block_axis ? "first" : "0";
   const char *types = arena_printf(writer->arena, "%s_%s", c_type_name(writer->sum),
                                    dtype_name(writer->kernel->operands[0].dtype));
   if (grid->moved)
@@ -276,24 +307,61 @@ static const char *rasters_text(const ConvWriter *writer) {
         writer->arena,
         "NNC_UNROLL for (int64_t f = 0; f < SOURCE_PHASES; f++) {\n"
         "  for (int64_t l0 = 0; l0 < L0; l0++, to += L1 * L2) {\n"
-        "    const int64_t x0 = l0 + %s + begin[f][0];\n"
+        "    const int64_t x0 = %s + begin[f][0];\n"
         "    nnc_move_plane_%s(to, L1, L2, nnc_within(x0, X0) ? from + x0 * (X1 * X2) : NULL, X1,\n"
-        "                      %s + begin[f][1], begin[f][2]);\n"
+        "      %sbegin[f][1], begin[f][2]);\n"
         "  }\n"
-        "  for (int64_t i = L0 * L1 * L2; i < %lld; i++) *to++ = 0;\n"
+        "%s"
         "}\n",
-        first[0], types, first[1], (long long)grid->phase);
+        blocked_line(writer, 0), types, grid->block_axis == 1 ? "first + " : "", gap_text(writer));
   return arena_printf(
       writer->arena,
       "for (int64_t f = 0; f < SOURCE_PHASES; f++)\n"
       "  for (int64_t l0 = 0; l0 < L0; l0++)\n"
       "    for (int64_t l1 = 0; l1 < L1; l1++, to += L2) {\n"
-      "      const int64_t x0 = S0 * (l0 + %s) + begin[f][0], x1 = S1 * (l1 + %s) + begin[f][1];\n"
+      "      const int64_t x0 = S0 * %s + begin[f][0], x1 = S1 * %s + begin[f][1];\n"
       "      const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);\n"
-      "      nnc_spread_%s(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,\n"
-      "                    begin[f][2] + S2 * %s, X2);\n"
+      "      nnc_spread_%s(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2, %s, X2);\n"
       "    }\n",
-      first[0], first[1], types, first[2]);
+      blocked_line(writer, 0), blocked_line(writer, 1), types,
+      grid->block_axis == 2 ? "begin[f][2] + S2 * first" : "begin[f][2]");
+}
+
+/* conv_weight: dy as the sums read it: `given`, copied to the rasters of dy where their lines have gaps. */
+static const char *given_text(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  Arena *arena = writer->arena;
+  const char *dy = writer->function->operands[1], *type = c_value_type(writer->sum);
+  const char *storage = c_storage_type(writer->kernel->operands[1].dtype);
+  if (grid->dy_in_place)
+    return arena_printf(
+        arena, "const %s *const given = %s + ((image * GROUPS + group) * ROWS + row) * DY_ROW;\n",
+        type, dy);
+  const char *spread = arena_printf(arena, "nnc_spread_%s_%s", c_type_name(writer->sum),
+                                    dtype_name(writer->kernel->operands[1].dtype));
+  bool is_row = grid->block_axis == 2;
+  const char *begin = is_row ? "first" : "0";
+  const char *end = is_row ? "first + count" : code_integer(arena, grid->grid[2]);
+  return arena_printf(arena,
+                      "const %s *const given = rasters;\n"
+                      "for (int64_t r = 0; r < rows; r++) {\n"
+                      "  const %s *const from = %s + ((image * GROUPS + group) * ROWS + row + r) * "
+                      "((int64_t)Y0 * Y1 * Y2);\n"
+                      "  %s *const to = rasters + r * DY_ROW;\n"
+                      "  for (int64_t l0 = 0, at = 0; at < length; l0++)\n"
+                      "    for (int64_t l1 = 0; l1 < L1 && at < length; l1++, at += L2) {\n"
+                      "      const bool inside = l0 < %s && l1 < %s;\n"
+                      "      const %s *const line = inside ? from + (%s * Y1 + %s) * Y2 : NULL;\n"
+                      "      /* Whole lines have a length that the C compiler knows. */\n"
+                      "      if (at + L2 <= length)\n"
+                      "        %s(to + at, L2, line, 1, %s, %s);\n"
+                      "      else\n"
+                      "        %s(to + at, length - at, line, 1, %s, %s);\n"
+                      "    }\n"
+                      "}\n",
+                      type, storage, dy, type, blocked_count(writer, 0), blocked_count(writer, 1),
+                      storage, blocked_line(writer, 0), blocked_line(writer, 1), spread, begin, end,
+                      spread, begin, end);
 }
 
 /* ---- small planes ---- */
@@ -417,10 +485,9 @@ static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   template_add_integer(holes, "STACK", grid->stack);
   template_add_integer(holes, "LEAST_ROWS", grid->by_columns ? least_rows(grid) : 1);
   template_add_integer(holes, "SPAN", grid->span);
-  template_add_integer(holes, "DY_IN_PLACE", grid->dy_in_place);
   add_sums(writer, holes);
   template_add_integer(holes, "SOURCE_BYTES", grid->source_bytes);
-  template_add_integer(holes, "OTHER_BYTES", grid->other_bytes);
+  template_add_integer(holes, "TILE_AT", grid->source_bytes + grid->other_bytes);
 }
 
 /* Extents of the convolution and of its rasters. */
@@ -480,16 +547,37 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "PHASE_TABLE", phases);
   template_add(holes, "BEGINS", begin_table(writer));
   template_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
-  template_add(holes, "RASTERS", writer->is_weight ? rasters_text(writer) : "");
+  template_add(holes, "RASTERS", writer->is_small ? "" : rasters_text(writer));
+  const char *type = c_value_type(writer->sum);
+  const char *other = arena_printf(holes->arena, "(%s *)(worker->scratch + %lld);\n", type,
+                                   (long long)grid->source_bytes);
+  bool converts = writer->kernel->operands[1].dtype != writer->sum;
+  template_add(holes, "PACKED",
+               converts ? arena_printf(holes->arena, "%s *const packed = %s", type, other) : "");
+  template_add(
+      holes, "DY_RASTERS",
+      grid->dy_in_place ? "" : arena_printf(holes->arena, "%s *const rasters = %s", type, other));
+  const char *raster = raster_length(writer);
+  const char *given = writer->is_weight ? given_text(writer) : "";
+  bool has_count = code_mentions(raster, "count") || code_mentions(given, "count");
+  template_add(holes, "RASTER_LENGTH", raster);
+  template_add(holes, "GIVEN", given);
+  template_add(holes, "COUNT",
+               has_count ? "const int64_t count = nnc_least(BLOCK, POSITIONS - first);\n" : "");
+  bool has_raster = grid->by_patches && code_mentions(raster_text(writer), "raster");
+  template_add(holes, "PHASES",
+               has_raster ? arena_printf(holes->arena,
+                                         "static const int32_t begin[SOURCE_PHASES][3] = %s;\n",
+                                         begin_table(writer))
+                          : "");
+  template_add(holes, "RASTER_OF",
+               has_raster
+                   ? arena_printf(holes->arena, "%s *const raster = (%s *)worker->scratch;\n",
+                                  c_value_type(writer->sum), c_value_type(writer->sum))
+                   : "");
   template_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
   template_add(holes, "INSIDE", window_inside_text(holes->arena, &writer->kernel->conv));
   template_add(holes, "ADD", add_text(writer));
-  for (int i = 0; i < 3; i++) {
-    bool is_cut = i == grid->block_axis;
-    template_add(holes, arena_printf(holes->arena, "FIRST_%d", i), is_cut ? "first" : "0");
-    template_add(holes, arena_printf(holes->arena, "COUNT_%d", i),
-                 is_cut ? "count" : code_integer(holes->arena, grid->grid[i]));
-  }
 }
 
 /* The kernel as one of the product, whose axes the function's epilogue declares. */

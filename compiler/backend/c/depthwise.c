@@ -432,7 +432,8 @@ static const char *to_text(const DepthwiseGrid *grid, Arena *arena,
   if (!find_result(kernel, &base, coefficient))
     return arena_printf(arena, "%s *const to = tile;\nconst int64_t to_row = CB;", type);
   Text place = {0}, inside = {0};
-  text_printf(&place, "%lld + image * %lld + channel", (long long)base, (long long)coefficient[0]);
+  text_printf(&place, "image * %lld + channel", (long long)coefficient[0]);
+  if (base != 0) text_printf(&place, " + %lld", (long long)base);
   text_add(&inside, "p + AT_ONCE <= end");
   for (int i = 2; i >= 3 - spatial; below *= window->stride[i--]) {
     int own = i - (3 - spatial);

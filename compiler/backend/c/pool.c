@@ -131,6 +131,16 @@ static TemplateHoles plane_holes(Arena *arena, KernelFunction *function, LoopGri
   return holes;
 }
 
+/* Leaves a line of taps that lies outside. */
+static const char *leave_text(Arena *arena, const ConvSlots *slots) {
+  const char *inside = window_inside_text(arena, slots);
+  bool has[] = {code_mentions(inside, "x0"), code_mentions(inside, "x1")};
+  if (!has[0] && !has[1]) return "";
+  const char *first = has[0] ? "const int64_t x0 = y0 * S0 - P0 + t0 * D0;\n" : "";
+  const char *second = has[1] ? "const int64_t x1 = y1 * S1 - P1 + t1 * D1;\n" : "";
+  return arena_printf(arena, "%s%sif (!%s) continue;\n", first, second, inside);
+}
+
 static void add_values(TemplateHoles *holes, const KernelFunction *function) {
   Arena *arena = holes->arena;
   const Kernel *kernel = function->kernel;
@@ -138,7 +148,7 @@ static void add_values(TemplateHoles *holes, const KernelFunction *function) {
   bool is_inner = window_stays_inside(slots, slots->spatial - 1);
   template_add(holes, "X", function->operands[0]);
   template_add(holes, "LOAD_X", c_loader(arena, kernel->operands[0].dtype));
-  template_add(holes, "INSIDE", window_inside_text(arena, slots));
+  template_add(holes, "LEAVE", leave_text(arena, slots));
   /* windows, from `first`, whose tap t2 lies inside along the last axis */
   template_add(holes, "FROM",
                is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");

@@ -34,7 +34,7 @@ const char *code_atom(Arena *arena, const char *text);
 /* Takes the braces off loops that hold one statement of a line, and puts them in one line where there is room. */
 void code_tidy(Text *text);
 /* Breaks lines that are too long, where their grammar is least nested; not those of the preprocessor and of
- * comments, nor inside of literals. */
+ * comments, nor inside of literals. What lies between round brackets is one line before. */
 void code_wrap(Text *text);
 /* Whether C mentions an identifier. */
 bool code_mentions(const char *text, const char *name);

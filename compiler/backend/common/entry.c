@@ -116,9 +116,12 @@ static const char *operand_place(const Emitter *emitter, const Step *step, int o
   const Buffer *buffer = &emitter->program->buffers.items[step->operands[operand]];
   const KernelOperand *slot = &emitter->functions[step->kernel].kernel->operands[operand];
   const char *type = c_storage_type(slot->dtype), *of_buffer = c_storage_type(buffer->type.dtype);
-  if (buffer->kind == BUFFER_WORKER)
-    return arena_printf(emitter->arena, "(%s *)(%sscratch + %lld)", type,
-                        is_first ? "worker->" : "", (long long)buffer->offset);
+  if (buffer->kind == BUFFER_WORKER) {
+    const char *scratch = is_first ? "worker->scratch" : "scratch";
+    if (buffer->offset == 0) return arena_printf(emitter->arena, "(%s *)%s", type, scratch);
+    return arena_printf(emitter->arena, "(%s *)(%s + %lld)", type, scratch,
+                        (long long)buffer->offset);
+  }
   int64_t bytes = step->loop >= 0 && !is_first ? step->block_bytes[operand] : 0;
   const char *place = buffer_place(emitter, buffer->id);
   if (bytes != 0) place = moved(emitter->arena, place, bytes, buffer->type.dtype, "block");

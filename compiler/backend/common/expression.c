@@ -22,10 +22,11 @@ const char *expression_group_offset(Arena *arena, const AxisGroup *group, int sl
     if (below > 1) digit = arena_printf(arena, "%s / %lld", digit, (long long)below);
     if (i > 0) digit = arena_printf(arena, "%s %% %lld", digit, (long long)group->extent[i]);
     int64_t stride = group->stride[slot][i];
+    below *= group->extent[i];
+    if (stride == 0) continue;
     const char *term =
         stride == 1 ? digit : arena_printf(arena, "%s * %lld", digit, (long long)stride);
     text = text == NULL ? term : arena_printf(arena, "%s + %s", term, text);
-    below *= group->extent[i];
   }
   return text;
 }

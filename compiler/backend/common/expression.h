@@ -37,7 +37,7 @@ const char *expression_index(const ExprScope *scope, const Index *index);
 const char *expression_index_atom(const ExprScope *scope, const Index *index);
 
 /* The offset that an element of a group of axes has in an operand (slot); `flat` is the text of the
- * element's number, in parentheses unless it is a name.  NULL: the group has no axes. */
+ * element's number, in parentheses unless it is a name.  NULL: it is 0, since no axis moves in the operand. */
 const char *expression_group_offset(Arena *arena, const AxisGroup *group, int slot,
                                     const char *flat);
 

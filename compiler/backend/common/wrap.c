@@ -7,7 +7,7 @@
 enum {
   WIDTH = 100,
   CONTINUATION = 4,  /* columns that a line's rest is indented by */
-  NESTING_COST = 12, /* columns that a break is worth which is a level less deep */
+  NESTING_COST = 24, /* columns that a break is worth which is a level less deep */
 };
 
 /* The end of the literal that begins at `at`. */
@@ -133,6 +133,41 @@ static int opened(const char *begin, const char *end) {
   return depth;
 }
 
+/* Round brackets that a line leaves open. */
+static int open_lists(const char *begin, const char *end) {
+  int depth = 0;
+  for (const char *at = begin; at < end;) {
+    if (at + 1 < end && at[0] == '/' && at[1] == '*') at = end_of_comment(at, end);
+    else if (*at == '"' || *at == '\'') at = end_of_literal(at, end);
+    else depth += (*at == '(') - (*at == ')'), at++;
+  }
+  return depth;
+}
+
+static bool is_own_line(const char *first, const char *stop) {
+  return first == stop || *first == '#' ||
+         (stop - first >= 2 && first[0] == '/' && first[1] == '*');
+}
+
+/* The line at `at` with those that its round brackets go on in; where the next line begins. */
+static const char *join_list(Text *line, const char *at, const char *end) {
+  const char *stop = memchr(at, '\n', (size_t)(end - at));
+  if (stop == NULL) stop = end;
+  text_add_bytes(line, at, (size_t)(stop - at));
+  int depth = open_lists(at, stop);
+  while (depth > 0 && stop < end && stop[-1] != '\\') {
+    const char *next = stop + 1, *after = memchr(next, '\n', (size_t)(end - next));
+    if (after == NULL) after = end;
+    const char *first = next + indent_of(next, after);
+    if (is_own_line(first, after)) break;
+    if (line->data[line->length - 1] != '(') text_add_char(line, ' ');
+    text_add_bytes(line, first, (size_t)(after - first));
+    depth += open_lists(first, after);
+    stop = after;
+  }
+  return stop;
+}
+
 void code_wrap(Text *text) {
   if (text->length == 0) return;
   Text wrapped = {0};
@@ -150,9 +185,17 @@ void code_wrap(Text *text) {
       in_comment = end_of_comment(opens ? first : at - 2, stop) == stop &&
                    !(stop - at >= 2 && stop[-2] == '*' && stop[-1] == '/');
     continues = stop > at && stop[-1] == '\\';
-    if (is_fixed || stop - at <= WIDTH) text_add_bytes(&wrapped, at, (size_t)(stop - at));
-    else add_line(&wrapped, at, stop, depth > 0 ? 0 : CONTINUATION);
-    if (!is_fixed) depth += opened(at, stop);
+    if (is_fixed) {
+      text_add_bytes(&wrapped, at, (size_t)(stop - at));
+    } else {
+      Text line = {0};
+      stop = join_list(&line, at, end);
+      const char *line_end = line.data + line.length;
+      if (line.length <= WIDTH) text_add_bytes(&wrapped, line.data, line.length);
+      else add_line(&wrapped, line.data, line_end, depth > 0 ? 0 : CONTINUATION);
+      if (line.length > 0) depth += opened(line.data, line_end);
+      text_free(&line);
+    }
     if (depth < 0) depth = 0;
     if (stop < end) text_add_char(&wrapped, '\n');
     at = stop < end ? stop + 1 : end;
