@@ -60,11 +60,35 @@ static void refuse(Elaborator *e, const Bound *bound, const Node *scores, const 
   report_note_tensor(e, d, "the second", label);
 }
 
+/* What casts, movements and an own gradient were made from. */
+static const Node *source_of(const Node *node) {
+  while (node->op == OP_CAST || node->op == OP_RESHAPE || node->op == OP_BROADCAST ||
+         node->op == OP_OWN_GRADIENT)
+    node = node->operands[0];
+  return node;
+}
+
+/* exp(v) by its sum: what the library's softmax gives. */
+static bool is_softmax(const Node *scores) {
+  const Node *share = source_of(scores);
+  if (share->op != OP_DIV) return false;
+  const Node *power = source_of(share->operands[0]), *sum = source_of(share->operands[1]);
+  return power->op == OP_EXP && sum->op == OP_REDUCE_SUM && source_of(sum->operands[0]) == power;
+}
+
+/* The loss of a softmax of a softmax is a number like others, and what it trains is poor. */
+static void warn_of_softmax(Elaborator *e, const Bound *bound, const Node *scores) {
+  if (!is_softmax(scores)) return;
+  Diagnostic *d = report_warning(e, bound->call, "the scores of this loss are a softmax already");
+  diag_help(d, "cross_entropy takes the values before it, logits; nll takes their log_softmax");
+}
+
 static Value apply_classified(Elaborator *e, const Bound *bound) {
   Node *scores = builtins_tensor(e, bound, 0), *label = builtins_tensor(e, bound, 1);
   bool is_evaluation = e->trace->entry == ENTRY_EVAL || e->trace->entry == ENTRY_EVAL_ONE;
   bool is_own = !bound->call.file || !bound->call.file->is_prelude;
   if (!scores || !label) return value_error();
+  if (!is_own && e->trace->entry == ENTRY_TRAIN) warn_of_softmax(e, bound, scores);
   if (!is_evaluation) return value_none();
   if (!fits(e, scores->type, label->type, is_own)) {
     if (is_own && e->trace->entry == ENTRY_EVAL) refuse(e, bound, scores, label);

@@ -24,7 +24,7 @@ static const struct {
     {"conv3d_transpose", "convtranspose3d"},
     {"depthwise_conv2d", "separableconv2d"},
     {"max_pool1d", "maxpooling1d"},
-    {"max_pool2d", "maxpooling2d"},
+    {"max_pool2d", "maxpool maxpooling maxpooling2d"},
     {"max_pool3d", "maxpooling3d"},
     {"avg_pool2d", "avgpooling2d averagepooling2d"},
     {"avg_pool1d", "averagepooling1d"},
