@@ -137,11 +137,21 @@ static int64_t good_pieces(const ReductionLimits *limits, Shape x) {
   return reduction_pieces(limits, images);
 }
 
+/* What is made elsewhere or moved may lie row-major, which the layouts decide later. */
+static bool may_be_row_major(const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  return class->leaf != LEAF_NONE || class->family == FAMILY_MOVEMENT;
+}
+
+/* A template takes pieces only of what has its channels last. */
 Node *depthwise_weight_prepare(const Maker *maker, const Target *target, const Node *node,
                                Node *const *operands) {
   Shape x = operands[0]->type.shape;
   if (!conv_is_depthwise(target, node, x, operands[1]->type.shape) ||
       node_attribute(node, ATTR_PIECES))
+    return NULL;
+  if (!target->depthwise_is_loop &&
+      (may_be_row_major(operands[0]) || may_be_row_major(operands[1])))
     return NULL;
   int64_t pieces = good_pieces(&target->reductions, x), first = 0;
   if (pieces == 1 || node->type.shape.rank == MAX_RANK) return NULL;
