@@ -140,7 +140,7 @@ static int64_t panel_columns(int64_t channels) {
  * a part of them and goes through the blocks with it, so that the part stays in the second-level cache and a worker
  * needs no memory for more; the places of a block are transformed for each part. */
 static void cut_channels(WinogradGrid *grid, int64_t blocks, bool keeps_weights) {
-  enum { TASKS = 16, LEAST = 32, PART_BYTES = 1 << 20 };
+  enum { TASKS = 16, LEAST = 32, PART_BYTES = 3 << 18 };
   grid->parts = 1;
   while ((keeps_weights || blocks == 1) && blocks * grid->parts * 2 <= TASKS &&
          grid->result % (grid->parts * 2 * LEAST) == 0)
