@@ -146,7 +146,8 @@ static void cut_channels(WinogradGrid *grid, int64_t blocks, bool keeps_weights)
          grid->result % (grid->parts * 2 * LEAST) == 0)
     grid->parts *= 2;
   if (keeps_weights) return;
-  int64_t most = grid->result / LEAST, channel = (int64_t)sizeof(float) * grid->products * grid->sum;
+  int64_t most = grid->result / LEAST,
+          channel = (int64_t)sizeof(float) * grid->products * grid->sum;
   for (int64_t parts = grid->parts + 1;
        parts <= most && grid->result / grid->parts * channel > PART_BYTES; parts++)
     if (grid->result % (parts * VECTOR) == 0) grid->parts = parts;
