@@ -38,7 +38,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @KEYS@
   @FILL@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t block = task / PARTS, part = task % PARTS;
+    const int64_t block = @BLOCK@, part = @PART@;
     @PACK@
     const int64_t image = block / BLOCKS * IMAGES, images = nnc_least(IMAGES, N - image);
     const int64_t first = block % BLOCKS * ROWS, rows = nnc_least(ROWS, TILE_ROWS - first);

@@ -134,6 +134,29 @@ Kernel *builder_set_kind(KernelBuilder *builder, KernelKind kind) {
   return builder->kernel;
 }
 
+/* What a loop stores comes after all reductions, which need none of it: so it may lie over what these read. */
+static void move_stores(Arena *arena, Kernel *kernel) {
+  int count = kernel->stage_count, store = -1, last = -1;
+  for (int i = 0; i < count; i++) {
+    const Stage *stage = &kernel->stages[i];
+    if (stage->kind == STAGE_REDUCE) last = i;
+    else if (stage->axis_count > 0) store = i;
+  }
+  if (store < 0 || store > last) return;
+  int *to = ARENA_ARRAY(arena, int, count);
+  Stage *moved = ARENA_ARRAY(arena, Stage, count);
+  for (int i = 0; i < count; i++) {
+    to[i] = i == store ? last : i - (i > store && i <= last);
+    moved[to[i]] = kernel->stages[i];
+  }
+  kernel->stages = moved;
+  for (int i = 0; i < count; i++) {
+    ExprList list = kernel_expressions(arena, kernel, i);
+    for (int k = 0; k < list.count; k++)
+      if (list.items[k]->kind == EXPR_STAGE) list.items[k]->operand = to[list.items[k]->operand];
+  }
+}
+
 BuiltKernel builder_finish(KernelBuilder *builder) {
   Kernel *kernel = builder->kernel;
   kernel->operand_count = builder->operands.count;
@@ -145,6 +168,8 @@ BuiltKernel builder_finish(KernelBuilder *builder) {
   if (kernel_is_template(kernel)) {
     kernel->epilogue_count = builder->stores.count;
     kernel->epilogue = builder->stores.items;
+  } else {
+    move_stores(builder->arena, kernel);
   }
   return (BuiltKernel){kernel, builder->nodes.items, builder->starts.items, builder->scalars.items,
                        builder->keys.items};

@@ -16,7 +16,8 @@
  *  - an element costs at most MOST_FLOPS, with all that is computed again for it, through at most
  *    MOST_DEPTH such values;
  *  - it is no small part of all that late nodes read.
- * All that are so must be together a noticeable part, too.
+ * All that are so must be together a noticeable part, too. Where they are not, only what is made of leaves alone is
+ * made again, such as the normalized pictures that the first layer reads: a smaller part is worth that.
  *
  * Gradients of what follows the last such value stay in the phase of the forward part. All that
  * come after them are in the next one, and are scheduled in the order of the graph: so a value is
@@ -28,14 +29,16 @@
 #include "passes/recompute_graph.h"
 
 enum {
-  MOST_FLOPS = 40,      /* an element */
-  FUNCTION_FLOPS = 16,  /* of exp, log, erf and their like */
-  MOST_DEPTH = 3,       /* of values that are computed again for one another */
-  SMALL_OPERAND = 8,    /* a value is small beside one that has so many times its bytes */
-  MOST_NEW = 4,         /* what stays for a value alone has at most this part of its bytes */
-  SMALL_PART = 512,     /* of all that late nodes read, that is worth a kernel */
-  LEAST_PART = 8,       /* of all that late nodes read, that is worth it */
-  LEAST_BYTES = 1 << 20 /* that are worth it: less stays in a cache */
+  MOST_FLOPS = 40,     /* an element */
+  FUNCTION_FLOPS = 16, /* of exp, log, erf and their like */
+  MOST_DEPTH = 3,      /* of values that are computed again for one another */
+  SMALL_OPERAND = 8,   /* a value is small beside one that has so many times its bytes */
+  MOST_NEW = 4,        /* what stays for a value alone has at most this part of its bytes */
+  SMALL_PART = 512,    /* of all that late nodes read, that is worth a kernel */
+  LEAST_PART = 8,      /* of all that late nodes read, that is worth it */
+  LEAST_PART_OF_LEAVES =
+      32, /* where all is made of leaves alone: the order of the rest does not change */
+  LEAST_BYTES = 1 << 20 /* that are worth it, of leaves half as many: less stays in a cache */
 };
 
 /* What making a value once more takes. */
@@ -47,6 +50,7 @@ typedef struct Remaking {
 
 typedef struct Choice {
   Recompute *r;
+  bool of_leaves; /* only what is made of leaves alone */
   double
       *flops; /* by position, of values that are computed again: an element, with what it needs */
   int *depth; /* of the same; 0: it is not computed again */
@@ -63,6 +67,14 @@ static double element_flops(const Node *node) {
   return elements > 0 ? node_cost(node).flops / elements : 0;
 }
 
+/* A vector that a program writes as its elements. */
+static bool joins_leaves(const Recompute *r, int i) {
+  const Node *node = recompute_node(r, i);
+  for (int k = 0; k < node->operand_count; k++)
+    if (!recompute_is_leaf(node->operands[k])) return false;
+  return op_joins_parts(node);
+}
+
 /* Adds what making position i takes, where the value has `whole` bytes. False: it cannot be made. */
 static bool add_remaking(const Choice *choice, int i, int64_t whole, Remaking *remaking) {
   const Recompute *r = choice->r;
@@ -73,11 +85,12 @@ static bool add_remaking(const Choice *choice, int i, int64_t whole, Remaking *r
     int operand = r->base[recompute_operand(r, i, k)];
     const Node *from = recompute_node(r, operand);
     int64_t bytes = type_bytes(from->type);
-    if (recompute_is_leaf(from) || r->stays[operand]) continue;
+    if (recompute_is_leaf(from) || (r->stays[operand] && !choice->of_leaves)) continue;
     if (choice->depth[operand] > 0) {
       remaking->flops += choice->flops[operand];
       if (choice->depth[operand] > remaking->depth) remaking->depth = choice->depth[operand];
-    } else if (!is_map(from) && bytes * SMALL_OPERAND <= whole) {
+    } else if (!is_map(from) && bytes * SMALL_OPERAND <= whole &&
+               (!choice->of_leaves || joins_leaves(r, operand))) {
       remaking->bytes += bytes;
     } else if (!add_remaking(choice, operand, whole, remaking)) {
       return false;
@@ -125,17 +138,26 @@ static int64_t choose_all(Choice *choice) {
   return bytes;
 }
 
-Graph *graph_rematerialize(Arena *into, Graph *graph, int64_t least_bytes) {
+/* NULL: it is not worth it. */
+static Graph *rematerialize(Arena *into, Graph *graph, bool of_leaves, int64_t least_bytes,
+                            int least_part) {
   RecomputeResult result;
   Recompute r = recompute_begin(into, graph, &result);
   Choice choice = {.r = &r,
+                   .of_leaves = of_leaves,
                    .flops = ARENA_ARRAY(r.arena, double, r.count),
                    .depth = ARENA_ARRAY(r.arena, int, r.count)};
   int64_t bytes = choose_all(&choice);
-  bool is_worth_it = bytes > 0 && bytes >= least_bytes && bytes * LEAST_PART >= r.late_bytes;
-  Graph *made = is_worth_it ? recompute_make(&r) : graph;
+  bool is_worth_it = bytes > 0 && bytes >= least_bytes && bytes * least_part >= r.late_bytes;
+  Graph *made = is_worth_it ? recompute_make(&r) : NULL;
   recompute_end(&r);
   return made;
+}
+
+Graph *graph_rematerialize(Arena *into, Graph *graph, int64_t least_bytes) {
+  Graph *made = rematerialize(into, graph, false, least_bytes, LEAST_PART);
+  if (!made) made = rematerialize(into, graph, true, least_bytes / 2, LEAST_PART_OF_LEAVES);
+  return made ? made : graph;
 }
 
 void pass_rematerialize(Module *module, Diagnostics *diagnostics) {

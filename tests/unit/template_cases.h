@@ -411,7 +411,8 @@ static void make_convolutions_last(CaseList *list) {
 /* ---- adding at places ---- */
 
 /* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
- * places out; one block of channels and several, the last one narrower. */
+ * places out; one block of channels and several, the last one narrower; several blocks of places for each of several
+ * parts of the weights. */
 static void make_winograd_convolutions(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
@@ -423,6 +424,7 @@ static void make_winograd_convolutions(CaseList *list) {
       {2, 48, 64, 1, 2, {11, 8}, {3, 3}, {1, 1}, {-1, -2}, {3, -1}, {1, 1}},
       {1, 16, 32, 1, 2, {1, 1}, {3, 3}, {1, 1}, {4, 3}, {5, 3}, {1, 1}},
       {0, 16, 32, 1, 2, {5, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 160, 192, 1, 2, {12, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
   };
   static const int lasts[] = {7, 3};
   int turn = 0;
@@ -432,6 +434,8 @@ static void make_winograd_convolutions(CaseList *list) {
       Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
       kernel->conv.may_be_winograd = true;
       assert_true(kernel_is_winograd(kernel));
+      int64_t weights = (int64_t)sizeof(float) * 16 * shapes[i].c * shapes[i].k; /* transformed */
+      if (weights > 3 << 19) assert_true(winograd_worker_bytes(kernel) < weights);
       /* Twice as much as directly; sums of some 2,000 products are off by more. */
       double products = kinds[kind] == KERNEL_CONV ? 9 * (double)shapes[i].c : 0;
       list->cases.items[list->cases.count - 1].scale = products > 960 ? products / 24 : 40;

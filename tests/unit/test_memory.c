@@ -1,5 +1,6 @@
 /* Recomputation, rematerialization and micro-batches: the graphs mean what they did before, the programs compute it,
  * and what cannot be taken in pieces is refused. */
+#include "backend/c/kernels.h"
 #include "memory/memory.h"
 #include "networks.h"
 #include "passes/microbatch.h"
@@ -231,6 +232,66 @@ static void test_places_are_those_of_the_first_maxima(void **state) {
   arena_destroy(arena);
 }
 
+/* ---- parts of joined channels ---- */
+
+/* How many convolutions the adjoint of joined channels takes, where it is read from `begin` to 8 and from 8 on, or as a
+ * whole too. The results stay. */
+static int count_parts(Arena *arena, int64_t filters, int64_t begin, bool is_whole) {
+  Module *module = module_create(arena, "m", NULL);
+  module->target = &target_c;
+  Graph *graph = module->entries[ENTRY_TRAIN] = graph_create(arena, "train");
+  Maker maker = {graph, (Span){0}, "x"};
+  Type weights = type_make(DTYPE_F32, SHAPE(filters, 24, 1, 1));
+  Type type = type_make(DTYPE_F32, SHAPE(2, filters, 12, 12));
+  add_variable(module, VARIABLE_PARAM, "w", weights);
+  add_variable(module, VARIABLE_PARAM, "y", type);
+  Node *w = make_unary(&maker, OP_COS, leaf(&maker, OP_PARAM, weights, "w"));
+  Node *dy = make_unary(&maker, OP_EXP, leaf(&maker, OP_PARAM, type, "y"));
+  int64_t ones[] = {1, 1}, zeros[] = {0, 0}, whole[] = {2, 24, 12, 12};
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_SHAPE, 4, whole),   attr_make_ints(ATTR_LOW, 2, zeros),
+      attr_make_ints(ATTR_HIGH, 2, zeros),    attr_make_ints(ATTR_STRIDE, 2, ones),
+      attr_make_ints(ATTR_DILATION, 2, ones), attr_make_int(ATTR_GROUPS, 1)};
+  Node *dx = make_node(&maker, OP_CONV_INPUT, 2, (Node *[]){dy, w}, 6, attributes);
+  int64_t all[] = {0, 1, 2, 3};
+  Node *first = make_unary(&maker, OP_TANH, make_range(&maker, dx, 1, begin, 8));
+  Node *second = make_unary(&maker, OP_SIN, make_range(&maker, dx, 1, 8, 24));
+  Node *sum = make_binary(&maker, OP_ADD, make_reduce(&maker, OP_REDUCE_SUM, first, 4, all),
+                          make_reduce(&maker, OP_REDUCE_SUM, second, 4, all));
+  if (is_whole)
+    sum = make_binary(&maker, OP_ADD, sum, make_reduce(&maker, OP_REDUCE_MAX, dx, 4, all));
+  output(graph, OUTPUT_ACCUMULATOR, "loss", sum);
+  pass_split(module, diagnostics_create(arena));
+  pass_dce(module, diagnostics_create(arena));
+  assert_null(module_verify(arena, module));
+  assert_close_results(arena, graph, module->entries[ENTRY_TRAIN], 1e-12, "parts");
+  check_program(arena, module, ENTRY_TRAIN, 1e-4, "parts");
+  return count_nodes(module->entries[ENTRY_TRAIN], OP_CONV_INPUT);
+}
+
+/* Not where it is read as a whole, too, nor where each part reads as much as it makes. */
+static void test_joined_channels_are_computed_by_parts(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  assert_int_equal(count_parts(arena, 4, 0, false), 2);
+  assert_int_equal(count_parts(arena, 4, 3, false), 2);
+  assert_int_equal(count_parts(arena, 4, 0, true), 1);
+  assert_int_equal(count_parts(arena, 16, 0, false), 1);
+  arena_destroy(arena);
+}
+
+/* Pictures that are normalized by what a program writes are made of leaves: so they alone are made again, where they are
+ * some of what gradients need. */
+static void test_pictures_are_normalized_again(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "pictures", 1);
+  Graph *after = graph_rematerialize(arena, module->entries[ENTRY_TRAIN], 0);
+  assert_int_equal(count_again(after, OP_DIV, "normalize.0"), 1);
+  check_rematerialize(arena, module, "pictures");
+  arena_destroy(arena);
+}
+
 /* ---- micro-batches ---- */
 
 static void check_pieces(Arena *arena, Module *module, const char *name, int pieces) {
@@ -359,6 +420,8 @@ int main(void) {
       cmocka_unit_test(test_windows_of_places),
       cmocka_unit_test(test_masks_of_parts_are_of_the_whole),
       cmocka_unit_test(test_few_bytes_are_not_made_again),
+      cmocka_unit_test(test_joined_channels_are_computed_by_parts),
+      cmocka_unit_test(test_pictures_are_normalized_again),
       cmocka_unit_test(test_micro_batches_keep_results),
       cmocka_unit_test(test_large_sums_over_examples_stay_whole),
       cmocka_unit_test(test_batch_normalization_couples_the_examples),

@@ -135,14 +135,22 @@ static int64_t panel_columns(int64_t channels) {
   return most;
 }
 
-/* Divides the channels of the result where an image has few blocks: a task then reads some of the weights, and a
- * worker still transforms a block once. Weights that are not kept would be made by each worker for each block. */
+/* Divides the channels of the result. An image that has few blocks gives more tasks: each reads some of the weights, and
+ * a worker still transforms a block once, where weights are kept. Where each worker transforms weights, it does so for
+ * a part of them and goes through the blocks with it, so that the part stays in the second-level cache and a worker
+ * needs no memory for more; the places of a block are transformed for each part. */
 static void cut_channels(WinogradGrid *grid, int64_t blocks, bool keeps_weights) {
-  enum { TASKS = 16, LEAST = 32 };
+  enum { TASKS = 16, LEAST = 32, PART_BYTES = 3 << 18 };
   grid->parts = 1;
-  if (!keeps_weights && blocks > 1) return;
-  while (blocks * grid->parts * 2 <= TASKS && grid->result % (grid->parts * 2 * LEAST) == 0)
+  while ((keeps_weights || blocks == 1) && blocks * grid->parts * 2 <= TASKS &&
+         grid->result % (grid->parts * 2 * LEAST) == 0)
     grid->parts *= 2;
+  if (keeps_weights) return;
+  int64_t most = grid->result / LEAST,
+          channel = (int64_t)sizeof(float) * grid->products * grid->sum;
+  for (int64_t parts = grid->parts + 1;
+       parts <= most && grid->result / grid->parts * channel > PART_BYTES; parts++)
+    if (grid->result % (parts * VECTOR) == 0) grid->parts = parts;
 }
 
 /* Of the transformed places at a time. Each block reads all weights: where they are kept and larger than the
@@ -304,6 +312,9 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "SIZE", grid.size);
   template_add_integer(&holes, "PARTS", grid.parts);
+  bool is_kept = kernel->keeps_weights;
+  template_add(&holes, "BLOCK", is_kept ? "task / PARTS" : "task % (TASKS / PARTS)");
+  template_add(&holes, "PART", is_kept ? "task % PARTS" : "task / (TASKS / PARTS)");
   template_add(
       &holes, "HEIGHT",
       tile_height_text(code->arena, even_tile_height(grid.images * grid.rows * grid.tile_columns)));

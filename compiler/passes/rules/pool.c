@@ -9,7 +9,10 @@
  * gradient no longer needs what was pooled.
  *
  * The same goes for the parts of a concatenation that was pooled as a whole. If only some of them chose, the adjoint
- * would have to be made twice; so all must look alike. */
+ * would have to be made twice; so all must look alike.
+ *
+ * Joined channels: parts are pooled one by one, and what they give is joined, which is less. So a part is dead when it
+ * is pooled, the whole is nowhere in memory, and neither is its adjoint. */
 #include "ops/window.h"
 #include "passes/rules/rules.h"
 
@@ -94,6 +97,18 @@ Node *rule_choice_pooled(const Rewrite *rewrite, Node *node) {
   Node *adjoint = make_like(maker, OP_MAX_POOL_GRAD, x, dy, choice.adjoint, NULL);
   if (!choice.slice) return adjoint;
   return make_like(maker, OP_SLICE, adjoint, NULL, choice.slice, NULL);
+}
+
+Node *rule_pool_joined(const Rewrite *rewrite, Node *node) {
+  enum { MOST_PARTS = 16, LESS = 3 /* times, that the result has at least */ };
+  const Node *whole = node->operands[0];
+  if (whole->op != OP_CONCAT || node_int(whole, ATTR_AXIS) > 1 || whole->operand_count > MOST_PARTS)
+    return NULL;
+  if (shape_elements(node->type.shape) * LESS > shape_elements(whole->type.shape)) return NULL;
+  Node *parts[MOST_PARTS];
+  for (int k = 0; k < whole->operand_count; k++)
+    parts[k] = make_like(&rewrite->maker, OP_MAX_POOL, whole->operands[k], NULL, node, NULL);
+  return make_concat(&rewrite->maker, whole->operand_count, parts, (int)node_int(whole, ATTR_AXIS));
 }
 
 /* A window of one element has no choice. */

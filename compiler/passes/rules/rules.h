@@ -68,6 +68,15 @@ Node *rules_adjoint_by_places(const Maker *maker, const Node *adjoint, Node *pla
 /* The slice of `whole` that is `part`, one of the values that it joins; NULL where it joins none (movement.c). */
 Node *rules_slice_of_part(const Maker *maker, Node *whole, const Node *part);
 
+/* Adjoints of convolutions by parts of their channels (parts.c). */
+
+/* Whether `node` is a part of one. */
+bool rules_takes_part(const Node *node);
+/* Whether `whole`, which so many read part by part and nothing else, is better computed so. */
+bool rules_gains_by_parts(const Node *whole, int parts);
+/* The part that is `slice`, of another graph, by what the operands of its whole have become. */
+Node *rules_make_part(const Maker *maker, const Node *slice, const NodeMap *map);
+
 /* The node has the same value in all elements, known now. */
 bool match_constant(const Node *node, double *value);
 bool match_value(const Node *node, double value);
