@@ -468,6 +468,7 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
 
 /* What a task does for a piece of the depth. */
 static const char *piece_text(const ContractWriter *writer) {
+  if (window_reads_lines(writer)) return window_lines_piece(writer, tile_done(writer));
   Text text = {0};
   const char *ahead = ahead_text(writer);
   TemplateHoles holes = {.arena = writer->arena};
