@@ -266,6 +266,8 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
 #define NNC_EACH_PANEL                                                                             \
   for (int64_t n = n_first, cols = nnc_panel_columns(PANELS, n_end - n, NR, LANES); n < n_end;     \
        n += cols, cols = nnc_panel_columns(PANELS, n_end - n, NR, LANES))
+/* Of a whole panel, or of the only one. */
+#define NNC_WHOLE_COLUMNS nnc_least(N, NR)
 #define NNC_EACH_TILE                                                                              \
   for (int64_t m = m_first, rows = nnc_least(MR, m_end - m); m < m_end;                            \
        m += MR, rows = nnc_least(MR, m_end - m))

@@ -10,6 +10,9 @@
 
 /* ---- floats ---- */
 
+/* nnc_at_least is x <= bound ? bound : x, nnc_at_most x >= bound ? bound : x, for constant bounds, as the processor's
+ * one instruction for the greater and the less, in which NaN stays. It would leave -0 where the bound is 0: adding 0 makes
+ * that 0. */
 #define NNC_DEFINE_FLOAT_OPS(name, type, suffix)                                                   \
   NNC_INLINE type nnc_abs_##name(type x) { return __builtin_fabs##suffix(x); }                     \
   NNC_INLINE type nnc_sign_##name(type x) { return x > 0 ? 1 : x < 0 ? -1 : x; }                   \
@@ -19,7 +22,13 @@
   NNC_INLINE type nnc_ceil_##name(type x) { return __builtin_ceil##suffix(x); }                    \
   NNC_INLINE type nnc_round_##name(type x) { return __builtin_rint##suffix(x); }                   \
   NNC_INLINE type nnc_min_##name(type a, type b) { return ((a < b) | (a != a)) ? a : b; }          \
-  NNC_INLINE type nnc_max_##name(type a, type b) { return ((a > b) | (a != a)) ? a : b; }
+  NNC_INLINE type nnc_max_##name(type a, type b) { return ((a > b) | (a != a)) ? a : b; }          \
+  NNC_INLINE type nnc_at_least_##name(type x, type bound) {                                        \
+    return bound == 0 ? (bound > x ? bound : x) + 0 : bound > x ? bound : x;                       \
+  }                                                                                                \
+  NNC_INLINE type nnc_at_most_##name(type x, type bound) {                                         \
+    return bound == 0 ? (bound < x ? bound : x) + 0 : bound < x ? bound : x;                       \
+  }
 
 NNC_DEFINE_FLOAT_OPS(f32, float, f)
 NNC_DEFINE_FLOAT_OPS(f64, double, )

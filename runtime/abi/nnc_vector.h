@@ -72,6 +72,8 @@
 #if defined(__clang__)
 #define NNC_UNROLL _Pragma("clang loop unroll(full)")
 #define NNC_ROLLED _Pragma("clang loop unroll(disable) interleave(disable)")
+#define NNC_SINGLE                                                                                 \
+  _Pragma("clang loop interleave(disable)") /* the same, but written out where it is short */
 #define NNC_SHORT _Pragma("clang loop unroll(disable) vectorize(disable)") /* of few rounds */
 /* Around a short loop that is to be the vectorized one: clang would gather and scatter instead. */
 #define NNC_AROUND _Pragma("clang loop vectorize(disable)")
@@ -83,6 +85,7 @@
 #define NNC_COSTLY
 #define NNC_UNROLL _Pragma("GCC unroll 64")
 #define NNC_ROLLED _Pragma("GCC unroll 1")
+#define NNC_SINGLE
 #define NNC_SHORT _Pragma("GCC unroll 1")
 #define NNC_AROUND
 #endif

@@ -93,6 +93,49 @@ NNC_INLINE void nnc_window_clear(char *to, int64_t bytes) {
     }                                                                                              \
   }
 
+/* Lines with channels last: the `places` places that begin where a run of taps meets position `first`. */
+#define NNC_DEFINE_WINDOW_LINE(name, type, source)                                                 \
+  NNC_INLINE void nnc_window_line_##name(type *restrict to, const nnc_window *window,              \
+                                         const nnc_window_tap *tap, const source *src,             \
+                                         int64_t first, int64_t places) {                          \
+    const int64_t *const grid = window->grid, *const extent = window->extent;                      \
+    const int64_t line = first / grid[2], plane = line / grid[1];                                  \
+    const int64_t x0 = plane % grid[0] * window->step[0] + tap->at[0];                             \
+    const int64_t x1 = line % grid[1] * window->step[1] + tap->at[1];                              \
+    const int64_t x2 = first % grid[2] * window->step[2] + tap->at[2];                             \
+    const source *const from =                                                                     \
+        src + plane / grid[0] * window->image + (x0 * extent[1] + x1) * extent[2] * window->place; \
+    const int64_t length = places * window->place;                                                 \
+    if (nnc_within(x0, extent[0]) && nnc_within(x1, extent[1]))                                    \
+      nnc_window_row_##name(to, from, x2, window, places, 0, length);                              \
+    else nnc_window_clear((char *)to, length *(int64_t)sizeof *to);                                \
+  }
+
+/* A tile of positions on such lines: tile[r, c] = sum of a[t * a_line + r * a_step + e] * b[t * run + e, c] over lines t
+ * and the elements e of a run. Its size, runs and steps are constant where it is called. */
+#define NNC_DEFINE_SEEN_TILE(name, type)                                                           \
+  NNC_INLINE void nnc_seen_tile_##name(const int rows, const int vectors, const int64_t runs,      \
+                                       const int64_t run, const int64_t a_step, const type *a,     \
+                                       int64_t a_line, const type *b, int64_t b_row, type *tile,   \
+                                       int64_t tile_row) {                                         \
+    enum { LANES = NNC_LANES_##name };                                                             \
+    nnc_vec_##name sum[NNC_TILE_ROWS * NNC_TILE_VECTORS], row[NNC_TILE_VECTORS];                   \
+    NNC_UNROLL for (int i = 0; i < rows * vectors; i++) sum[i] = (nnc_vec_##name){0};              \
+    NNC_ROLLED for (int64_t t = 0; t < runs; t++) {                                                \
+      NNC_ROLLED for (int64_t e = 0; e < run; e++) {                                               \
+        NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * LANES);      \
+        NNC_UNROLL for (int r = 0; r < rows; r++) {                                                \
+          const nnc_vec_##name x = nnc_splat_##name(a[r * a_step + e]);                            \
+          NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r * vectors + v] += x * row[v];         \
+        }                                                                                          \
+        b += b_row;                                                                                \
+      }                                                                                            \
+      a += a_line;                                                                                 \
+    }                                                                                              \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
+        nnc_store_##name(tile + r * tile_row + v * LANES, sum[r * vectors + v]);                   \
+  }
+
 #define NNC_WINDOW_ROWS(make, name, type, source)                                                  \
   make(nnc_window_rows_##name,                                                                     \
        (type *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,      \
@@ -104,6 +147,10 @@ NNC_DEFINE_WINDOW(f32_bf16, float, uint16_t, nnc_from_bf16)
 NNC_DEFINE_WINDOW(f32_f16, float, uint16_t, nnc_from_f16)
 NNC_DEFINE_WINDOW(f64, double, double, )
 NNC_DEFINE_WINDOW(f64_f32, double, float, )
+NNC_DEFINE_WINDOW_LINE(f32, float, float)
+NNC_DEFINE_WINDOW_LINE(f64, double, double)
+NNC_DEFINE_SEEN_TILE(f32, float)
+NNC_DEFINE_SEEN_TILE(f64, double)
 NNC_WINDOW_ROWS(NNC_COMMON, f32, float, float)
 NNC_WINDOW_ROWS(NNC_COMMON, f32_bf16, float, uint16_t)
 NNC_WINDOW_ROWS(NNC_COMMON, f32_f16, float, uint16_t)

@@ -333,6 +333,27 @@ static void make_random(CaseList *list, Op op, DType dtype) {
   add_case(list, op_info(op)->name, kernel, op == OP_RANDOM_NORMAL ? 1 : 0);
 }
 
+/* y = where(x >= high, high, where(x <= low, low, x)), and both alone; where the bounds are the other way round x is not
+ * limited by both. */
+static void make_limits(CaseList *list, DType dtype, double low, double high) {
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, (int64_t[]){333});
+  int x = add_operand(kernel, "x", dtype, 333, false);
+  Index *at = index_axis(list->arena, 0);
+  Expr *value = load_at(list, kernel, x, at);
+  Expr *least = apply(list, OP_WHERE, dtype,
+                      apply(list, OP_LE, DTYPE_BOOL, value, number(list, dtype, low), NULL),
+                      number(list, dtype, low), value);
+  Expr *is_high = apply(list, OP_GE, DTYPE_BOOL, value, number(list, dtype, high), NULL);
+  Expr *results[] = {least, apply(list, OP_WHERE, dtype, is_high, number(list, dtype, high), value),
+                     apply(list, OP_WHERE, dtype, is_high, number(list, dtype, high), least)};
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  static const char *const names[] = {"least", "most", "both"};
+  for (int i = 0; i < 3; i++)
+    add_store(stage->stores, &stage->store_count, add_operand(kernel, names[i], dtype, 333, true),
+              at, results[i]);
+  add_case(list, "limits", kernel, 0);
+}
+
 static inline void make_elementwise(CaseList *list) {
   static const Op unary[] = {OP_NEG,  OP_ABS,   OP_SIGN, OP_EXP,   OP_EXPM1,        OP_LOG,
                              OP_SQRT, OP_RSQRT, OP_SIN,  OP_COS,   OP_TANH,         OP_SIGMOID,
@@ -352,6 +373,9 @@ static inline void make_elementwise(CaseList *list) {
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
       make_operator(list, binary[i], 2, floats[t], floats[t], NEXT_SHAPE);
     make_update(list, 1000 + t, floats[t]);
+    make_limits(list, floats[t], 0, 0.5);
+    make_limits(list, floats[t], 0.5, -0.25);
+    make_limits(list, floats[t], -0.0, 0.5);
   }
   static const DType ints[] = {DTYPE_I64, DTYPE_I32};
   for (int t = 0; t < 2; t++) {

@@ -494,6 +494,10 @@ static void test_keeping_products(void **state) {
   (void)state;
   check_family(make_keeping_products, "keeping_products");
 }
+static void test_seen_convolutions(void **state) {
+  (void)state;
+  check_family(make_seen_convolutions, "seen_convolutions");
+}
 static void test_keeping_depthwise(void **state) {
   (void)state;
   check_family(make_keeping_depthwise, "keeping_depthwise");
@@ -646,6 +650,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_blocks_by_winograd),
       cmocka_unit_test(test_exact_convolutions),
       cmocka_unit_test(test_keeping_products),
+      cmocka_unit_test(test_seen_convolutions),
       cmocka_unit_test(test_keeping_depthwise),
       cmocka_unit_test(test_keeping_winograd_convolutions),
       cmocka_unit_test(test_moved_convolutions),

@@ -419,6 +419,33 @@ static void test_whole_rests(void **state) {
   assert_int_equal(nnc_mod_i64(INT64_MIN, 3), 1);
 }
 
+/* Bit by bit: of what is equal to the bound the bound, NaN as it is. */
+static void test_limits(void **state) {
+  (void)state;
+  static const double bounds[] = {0, 6, -0.5, INFINITY, -INFINITY, 0x1p-149};
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+    const double bound = bounds[i];
+    const float low = (float)bound;
+    for (uint64_t bits = 0; bits < 0x100000000u; bits += bits % 3 ? 65537 : 8191) {
+      const uint32_t both[] = {(uint32_t)bits, nnc_f32_bits(low) ^ (uint32_t)(bits & 0x80000000u)};
+      for (int k = 0; k < 2; k++) {
+        const float x = nnc_bits_f32(both[k]);
+        const double y = (double)x;
+        const bool is_nan = x != x;
+        const float least = nnc_at_least_f32(x, low), most = nnc_at_most_f32(x, low);
+        assert_true(is_nan ? least != least
+                           : nnc_f32_bits(least) == nnc_f32_bits(x <= low ? low : x));
+        assert_true(is_nan ? most != most : nnc_f32_bits(most) == nnc_f32_bits(x >= low ? low : x));
+        const double above = nnc_at_least_f64(y, bound), below = nnc_at_most_f64(y, bound);
+        assert_true(is_nan ? above != above
+                           : nnc_f64_bits(above) == nnc_f64_bits(y <= bound ? bound : y));
+        assert_true(is_nan ? below != below
+                           : nnc_f64_bits(below) == nnc_f64_bits(y >= bound ? bound : y));
+      }
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rests),          cmocka_unit_test(test_whole_rests),
@@ -426,7 +453,7 @@ int main(void) {
       cmocka_unit_test(test_hard_turns),     cmocka_unit_test(test_floats),
       cmocka_unit_test(test_float_specials), cmocka_unit_test(test_pow),
       cmocka_unit_test(test_doubles),        cmocka_unit_test(test_double_specials),
-      cmocka_unit_test(test_double_pow),
+      cmocka_unit_test(test_double_pow),     cmocka_unit_test(test_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

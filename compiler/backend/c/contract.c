@@ -64,12 +64,12 @@ static void open_tile_loop(const TileLoop *loop, bool is_row) {
   int first = is_m ? writer->m_axis : writer->n_axis;
   int end = is_m ? writer->n_axis : writer->kernel->axis_count;
   bool is_asked = !loop->scope->asks || expression_asks_for_axis(loop->scope, 0, first);
+  const char *how = is_row == writer->rows_inner ? "NNC_SINGLE" : "NNC_ROLLED";
   if (end == first + 1 && is_asked && expression_uses_axis(writer->arena, writer->kernel, first)) {
-    code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0, i%d = %s; %s < %s; %s++, i%d++)", name,
+    code_open(loop->code, "%s for (int64_t %s = 0, i%d = %s; %s < %s; %s++, i%d++)", how, name,
               first, from, name, count, name, first);
   } else {
-    code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name, count,
-              name);
+    code_open(loop->code, "%s for (int64_t %s = 0; %s < %s; %s++)", how, name, name, count, name);
     declare_axes(writer, loop->code, loop->scope, first, end,
                  arena_printf(writer->arena, "%s + %s", from, name));
   }
@@ -284,14 +284,30 @@ const char *contract_whole_depth(const ContractWriter *writer) {
 /* A statement when the tile is the sum of the whole depth. */
 static const char *after_last_piece(const ContractWriter *writer, const char *statement) {
   if (writer->is_one_piece) return arena_printf(writer->arena, "%s\n", statement);
-  return arena_printf(writer->arena, "if (k + KB >= %s)\n  %s\n", contract_whole_depth(writer),
+  return arena_printf(writer->arena, "if (k + KB >= %s) {\n  %s\n}\n", contract_whole_depth(writer),
                       statement);
 }
 
+/* Whether whole tiles have a copy of the epilogue that knows their size: it takes a good part of a tile's time where the
+ * depth is short, and is cheap. */
+static bool knows_whole_tiles(const ContractWriter *writer) {
+  enum { SHORT_DEPTH = 512, MOST_EXPRESSIONS = 24 };
+  ExprList list = kernel_expressions(writer->arena, writer->kernel, 0);
+  ExprScope scope = function_scope(writer->arena, writer->function);
+  return !writer->unit && writer->grid.k <= SHORT_DEPTH && list.count <= MOST_EXPRESSIONS &&
+         !expression_is_costly(&scope, 0);
+}
+
 static const char *tile_done(const ContractWriter *writer) {
+  enum { WIDEST_PANEL = 48 };
   if (writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = tile_name(writer);
-  return after_last_piece(writer, epilogue_call(writer, tile, "m", "rows", "cols"));
+  const char *call = epilogue_call(writer, tile, "m", "rows", "cols");
+  const char *columns = writer->grid.n < WIDEST_PANEL ? "NNC_WHOLE_COLUMNS" : "NR";
+  if (knows_whole_tiles(writer))
+    call = arena_printf(writer->arena, "if (rows == MR && cols == %s) %s\nelse %s", columns,
+                        epilogue_call(writer, tile, "m", "MR", columns), call);
+  return after_last_piece(writer, call);
 }
 
 static const char *panel_done(const ContractWriter *writer) {
@@ -452,6 +468,7 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
 
 /* What a task does for a piece of the depth. */
 static const char *piece_text(const ContractWriter *writer) {
+  if (window_reads_lines(writer)) return window_lines_piece(writer, tile_done(writer));
   Text text = {0};
   const char *ahead = ahead_text(writer);
   TemplateHoles holes = {.arena = writer->arena};

@@ -71,6 +71,10 @@ const char *window_tables(const ContractWriter *writer);
 const char *window_depth(const ContractWriter *writer);
 /* Declares the batch of a task, where there are phases: in the order in which tasks take them. */
 const char *window_batch(const ContractWriter *writer);
+/* Whether tiles read what windows see from lines, without a copy for the taps (nnc_seen_tile_f32); what a task does then,
+ * and after each tile. */
+bool window_reads_lines(const ContractWriter *writer);
+const char *window_lines_piece(const ContractWriter *writer, const char *tile_done);
 /* Statements that pack what is read through the windows, as rows or as columns; and the weights. */
 const char *window_pack_rows(const ContractWriter *writer);
 const char *window_pack_columns(const ContractWriter *writer);

@@ -17,7 +17,16 @@ const char *window_tables(const ContractWriter *writer) {
   Arena *arena = writer->arena;
   Text text = {0};
   if (!window || window->side == WINDOW_NONE) return "";
-  if (window->side == WINDOW_ROWS)
+  if (window_reads_lines(writer)) {
+    long long step = (long long)(window->step[2] * window->place);
+    long long span = (long long)(window->taps.items[0].span * window->place);
+    int64_t positions = least(writer->grid.m_block, window->grid[2]);
+    text_printf(
+        &text,
+        "NNC_EXTENTS(RUNS = %d, RUN = %lld, A_STEP = %lld, A_LINE = %lld + (MR - 1) * A_STEP); /* "
+        "what a position sees, how far the next one is, and lines */\n",
+        window->taps.count, span, step, (long long)((positions - 1) * step + span));
+  } else if (window->side == WINDOW_ROWS)
     text_printf(&text, "NNC_EXTENTS(A_WINDOW = %s + 16); /* of a row of what windows see */\n",
                 writer->unit ? arena_printf(arena, "NNC_PACKED_DEPTH_%s(KB)", writer->unit) : "KB");
   text_printf(&text, "static const nnc_window window = {{%s}, {%s}, {%s}, %lld, %lld, %lld};\n",
@@ -34,6 +43,36 @@ const char *window_tables(const ContractWriter *writer) {
     text_printf(&text, "static const int64_t first_tap[] = {%s};\n",
                 code_integers(arena, window->phases + 1, window->first_tap));
   return text_take(&text, arena);
+}
+
+/* The taps of each line are one run, and positions follow each other closer than it is long, so that the lines take less
+ * memory than a copy for the taps. Tiles are whole, so their sums have a place of their own. */
+bool window_reads_lines(const ContractWriter *writer) {
+  const WindowProduct *window = writer->window;
+  const ContractGrid *grid = &writer->grid;
+  if (!window || window->side != WINDOW_ROWS || window->taps.count == 0) return false;
+  bool is_float = writer->sum == DTYPE_F32 || writer->sum == DTYPE_F64;
+  bool has_runs = window->channel == 1 && window->taps.items[0].span > 1 &&
+                  window->step[2] <= window->taps.items[0].span;
+  bool is_whole = grid->batch == 1 && window->phases == 1 && grid->k_block >= grid->k &&
+                  writer->kernel->contract.batch.count == 0;
+  return is_float && !writer->unit && writer->kernel->operands[0].dtype == writer->sum &&
+         has_runs && is_whole && !writer->rows_inner && !grid->stores_tiles &&
+         grid->height == TILE_ROWS;
+}
+
+const char *window_lines_piece(const ContractWriter *writer, const char *tile_done) {
+  const WindowProduct *window = writer->window;
+  Text text = {0};
+  TemplateHoles holes = {.arena = writer->arena};
+  template_add(&holes, "T", c_type_name(writer->sum));
+  template_add(&holes, "PACK_B", contract_pack_b(writer));
+  template_add(&holes, "PANEL", contract_panel(writer));
+  template_add_integer(&holes, "POSITIONS", window->grid[2]);
+  template_add_integer(&holes, "STRIDE", window->step[2]);
+  template_add(&holes, "TILE_DONE", tile_done);
+  template_render(&text, "codegen_templates/contract_seen.c", &holes);
+  return text_take(&text, writer->arena);
 }
 
 /* The phases, that with most taps first and that with fewest after it, so that the halves of all tasks have

@@ -156,6 +156,12 @@ static const char *random_number(Arena *arena, const Expr *expr, const char *key
                       (long long)expr->stream, (long long)expr->value, code_atom(arena, index));
 }
 
+static const char *limited(Arena *arena, DType dtype, bool is_least, const char *value,
+                           const char *bound) {
+  return arena_printf(arena, "nnc_at_%s_%s(%s, %s)", is_least ? "least" : "most",
+                      c_type_name(dtype), value, bound);
+}
+
 /* ---- reductions ---- */
 
 const char *c_reduction_start(Op reduce, DType dtype) {
@@ -188,8 +194,5 @@ const char *c_within(Arena *arena, const char *index, int64_t bound) {
 }
 
 const Dialect dialect_c = {
-    C_SPELLING,
-    .far_name = far_name,
-    .is_far = is_far,
-    .random = random_number,
+    C_SPELLING, .far_name = far_name, .is_far = is_far, .limited = limited, .random = random_number,
 };

@@ -30,6 +30,9 @@ typedef struct Dialect {
   /* An index, which is an i64, as a value of type `to`; not yet rounded. */
   const char *(*index_value)(Arena *arena, DType to, const char *index);
   const char *(*choice)(Arena *arena, const char *condition, const char *yes, const char *no);
+  /* A float, or the bound where it lies beyond, below (`is_least`) or above; NULL: it is a choice. */
+  const char *(*limited)(Arena *arena, DType dtype, bool is_least, const char *value,
+                         const char *bound);
 
   /* The sign of an operator on operands of the type, in front of one or between two; NULL: it is
    * the function of this name. `is_near`: the quick form, for arguments that are not far. Truth

@@ -2,6 +2,7 @@
 #include "backend/common/expression.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 #include "kernel/builder.h"
 #include "ops/op.h"
@@ -156,6 +157,28 @@ static bool is_exact(Op op) {
   return op == OP_NEG || op == OP_ABS || op == OP_SIGN || op == OP_MIN || op == OP_MAX;
 }
 
+/* What where(x <= c, c, x) and where(x >= c, c, x) limit, to a constant; NULL: it is another choice.
+ * Above, x may be limited below by less, as in where(x >= 6, 6, where(x <= 0, 0, x)). */
+static const Expr *limited_value(const Expr *expr) {
+  if (expr->kind != EXPR_OP || expr->op != OP_WHERE || !dtype_is_float(expr->dtype)) return NULL;
+  const Expr *condition = expr->args[0], *bound = expr->args[1], *value = expr->args[2];
+  bool compares = condition->kind == EXPR_OP && (condition->op == OP_LE || condition->op == OP_GE);
+  if (!compares || bound->kind != EXPR_CONST || condition->args[1]->kind != EXPR_CONST ||
+      condition->args[0]->dtype != expr->dtype || condition->args[1]->value != bound->value ||
+      (bound->value == 0 && signbit(bound->value)))
+    return NULL;
+  if (condition->args[0] == value) return value;
+  const Expr *below = condition->op == OP_GE ? limited_value(value) : NULL;
+  bool is_between = below == condition->args[0] && value->args[0]->op == OP_LE &&
+                    value->args[1]->value < bound->value;
+  return is_between ? value : NULL;
+}
+
+/* Then its condition is not computed. */
+static bool is_limit(const ExprScope *scope, const Expr *expr) {
+  return scope->dialect->limited && limited_value(expr);
+}
+
 static const char *operator_text(const ExprScope *scope, const Expr *expr,
                                  const char *const *args) {
   Arena *arena = scope->arena;
@@ -165,6 +188,8 @@ static const char *operator_text(const ExprScope *scope, const Expr *expr,
   if (expr->op == OP_CAST) return dialect->converted(arena, from, expr->dtype, args[0]);
   const char *sign = dialect->sign(expr->op, from), *text;
   const char *atom[EXPR_MOST_ARGS];
+  if (is_limit(scope, expr))
+    return dialect->limited(arena, expr->dtype, expr->args[0]->op == OP_LE, args[2], args[1]);
   for (int i = 0; i < expr->arg_count; i++) atom[i] = code_atom(arena, args[i]);
   if (expr->op == OP_WHERE) return dialect->choice(arena, atom[0], atom[1], atom[2]);
   if (sign && expr->arg_count == 1) text = arena_printf(arena, "%s%s", sign, atom[0]);
@@ -312,7 +337,8 @@ static void want_roots(Rendering *r) {
 /* What the wanted ones need that is not there yet. */
 static void want_args(Rendering *r) {
   for (int i = r->list.count - 1; i >= 0; i--)
-    for (int k = 0; r->wanted[i] && !r->texts[i] && k < r->list.items[i]->arg_count; k++)
+    for (int k = is_limit(r->scope, r->list.items[i]);
+         r->wanted[i] && !r->texts[i] && k < r->list.items[i]->arg_count; k++)
       want(r, r->list.items[i]->args[k]);
 }
 
