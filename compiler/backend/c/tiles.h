@@ -44,6 +44,7 @@ typedef struct ContractGrid {
   bool is_bf16;        /* both sides, with sums in f32: nnc_gemm_bf16.h */
   bool is_x3;          /* both sides are f32 and split in two bf16: nnc_gemm_x3.h */
   bool on_unit;        /* either: a matrix unit computes it if there is one */
+  bool is_window;      /* of a convolution: window.h */
   bool reads_lines;    /* bf16: a matrix unit reads the rows of a where they are; packed else */
   bool keeps_b;        /* for the tasks that follow, in its whole depth */
   bool is_kept; /* b lies in panels of the whole depth, from run to run (Kernel.keeps_weights) */

@@ -65,9 +65,13 @@ enum {
 };
 
 /* Twice as many from memory or the last cache, whose rows arrive too late. */
-static double pack_clocks(const Kernel *kernel, Side side) {
+static double distance(const Kernel *kernel, Side side) {
   const KernelOperand *operand = &kernel->operands[side.slot];
-  double far = operand->elements * dtype_size(operand->dtype) > FAR_BYTES ? 2 : 1;
+  return operand->elements * dtype_size(operand->dtype) > FAR_BYTES ? 2 : 1;
+}
+
+static double pack_clocks(const Kernel *kernel, Side side) {
+  double far = distance(kernel, side);
   bool is_half = dtype_is_half(side.dtype) && kernel_sum_type(kernel) == DTYPE_F32;
   if (side.dtype != kernel_sum_type(kernel) && !is_half) return 1.5 * far;
   if (inner_stride(side.outer, side.slot) == 1) return .7 * far;
@@ -90,7 +94,7 @@ static double a_share(const Kernel *kernel, Side a) {
   if (has_conflicts(a, stride, depth)) return 1;
   if (stride != 1) return .02;
   bool has_rows = axis_group_extent(a.outer) > 1;
-  return has_rows && is_conflicting(a, only_stride(a.outer, a.slot)) ? .1 : .01;
+  return has_rows && is_conflicting(a, only_stride(a.outer, a.slot)) ? .03 : .01;
 }
 
 /* The same of b, whose panels are read once for each tile of rows: few tiles gain nothing. */
@@ -102,7 +106,7 @@ static double b_share(const Kernel *kernel, Side b, int64_t rows) {
   return has_conflicts(b, stride, depth) ? .6 : .15;
 }
 
-/* Of an element of one side that a block of the other side reads again. */
+/* Of an element of one side that a block of the other side reads again, where it is near. */
 static const double STREAM_CLOCKS = .12;
 
 /* ---- the grid ---- */
@@ -112,12 +116,17 @@ enum {
   MOST_COLUMNS = 576,
   ROW_STEP = 24, /* whole tiles at any width of vectors */
   COLUMN_STEP = 16,
-  IN_PLACE_DEPTH = 1024, /* is not cut where both sides are read in place ... */
-  WHOLE_DEPTH = 512,     /* ... or where one is packed; else into pieces of about ... */
+  /* The depth of a piece, of products of vectors whose sides are matrices: each piece goes over the result once more. */
+  MOST_DEPTH = 1024,
+  /* Other products are not cut up to ... */
+  IN_PLACE_DEPTH = 1024, /* ... this, where both sides are read in place ... */
+  WHOLE_DEPTH = 512,     /* ... or this, where one is packed; else into pieces of about ... */
   DEPTH_PIECE = 384,
   TASK_CLOCKS = 1000,
-  MOST_KEPT_BYTES = 2 << 20, /* of a worker's copy of b for the tasks that follow */
-  MOST_A_BYTES = 512 << 10   /* of a copy of a, which stays in the second-level cache */
+  MOST_KEPT_BYTES =
+      4608 << 10, /* of a worker's copy of b for the tasks that follow, of the former ... */
+  OTHER_KEPT_BYTES = 2 << 20, /* ... and the latter */
+  MOST_A_BYTES = 512 << 10    /* of a copy of a, which stays in the second-level cache */
 };
 
 /* What a variant asks for that the cost model would not choose. */
@@ -128,6 +137,7 @@ typedef struct Wish {
 
 typedef struct Costs { /* of an element, or of a multiply-add, with the operands as they are */
   double pack_a, pack_b, a_share, b_share;
+  double stream_a; /* clocks of an element of a that another block of columns reads */
   bool must_pack_a, must_pack_b;
   bool is_kept; /* b, in panels */
   const Wish *wish;
@@ -143,12 +153,16 @@ static int64_t kept_bytes(const ContractGrid *grid, int64_t size) {
   return packed_columns(grid) * align_up(grid->k, 8) * size;
 }
 
+/* Whether it is a product of vectors whose sides are matrices. */
+static bool is_of_matrices(const ContractGrid *grid) { return !grid->on_unit && !grid->is_window; }
+
 /* Fills in what follows from m_block and n_block. */
 static void cut(ContractGrid *grid, int64_t size) {
   grid->m_blocks = greatest(divide_up(grid->m, grid->m_block), 1);
   grid->n_blocks = greatest(divide_up(grid->n, grid->n_block), 1);
   grid->tasks = grid->batch * grid->m_blocks * grid->n_blocks;
-  grid->keeps_b = grid->m_blocks > 1 && kept_bytes(grid, size) <= MOST_KEPT_BYTES;
+  int64_t most_kept = is_of_matrices(grid) ? MOST_KEPT_BYTES : OTHER_KEPT_BYTES;
+  grid->keeps_b = grid->m_blocks > 1 && kept_bytes(grid, size) <= most_kept;
 }
 
 static int64_t tile_rows(const ContractGrid *grid) {
@@ -246,14 +260,24 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   grid->pack_a = costs->must_pack_a || wished(costs->wish->packs_a, pack_a < in_place_a);
   grid->pack_b =
       !costs->is_kept && (costs->must_pack_b || wished(costs->wish->packs_b, pack_b < in_place_b));
-  double streams = STREAM_CLOCKS * (n * k * row_blocks + m * k * column_blocks);
+  double streams = n * k * row_blocks * STREAM_CLOCKS + m * k * column_blocks * costs->stream_a;
   return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
                                 (grid->pack_b ? pack_b : in_place_b)) +
          TASK_CLOCKS * (double)grid->tasks;
 }
 
+/* Into as few pieces of about the same depth as may be. */
+static void cut_depth_of_matrices(ContractGrid *grid) {
+  int64_t pieces = greatest(divide_up(grid->k, MOST_DEPTH), 1);
+  grid->k_block = greatest(align_up(divide_up(grid->k, pieces), 8), 8);
+}
+
 /* Elements of 16 bits are half as long, and pieces are whole steps of a matrix unit. */
 static void cut_depth(ContractGrid *grid, int64_t whole) {
+  if (is_of_matrices(grid)) {
+    cut_depth_of_matrices(grid);
+    return;
+  }
   int64_t times = grid->is_bf16 ? 2 : 1, unit = grid->on_unit ? MATRIX_SIDE : 8;
   int64_t pieces = grid->k <= whole * times ? 1 : divide_up(grid->k, DEPTH_PIECE * times);
   grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
@@ -302,6 +326,7 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
 static Costs costs_of(const Kernel *kernel, Side a, Side b) {
   Costs costs = {.pack_a = pack_clocks(kernel, a),
                  .pack_b = pack_clocks(kernel, b),
+                 .stream_a = STREAM_CLOCKS,
                  .must_pack_a = !reads_in_place(kernel, a),
                  .must_pack_b = !loads_vectors(kernel, b)};
   if (!costs.must_pack_a) costs.a_share = a_share(kernel, a);
@@ -487,6 +512,7 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   Side right = {&slots->n, 1, kernel->operands[1].dtype};
   ContractGrid grid = {.is_bf16 = has_pairs(kernel, window), .is_x3 = kernel->is_x3};
   grid.on_unit = grid.is_bf16 || grid.is_x3;
+  grid.is_window = window != NULL;
   grid.swap = window ? window->swap : swaps(kernel, left, right);
   if (!window) choose_way(kernel, wish, &grid);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;
@@ -497,6 +523,7 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   grid.height = even_tile_height(grid.m);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
+  if (is_of_matrices(&grid)) costs.stream_a *= distance(kernel, a);
   if (grid.way != CONTRACT_TILES) costs = (Costs){0};
   if (window) add_window_costs(window, &costs);
   if (grid.is_x3) costs.must_pack_a = costs.must_pack_b = true;
