@@ -134,6 +134,20 @@ Kernel *builder_set_kind(KernelBuilder *builder, KernelKind kind) {
   return builder->kernel;
 }
 
+/* The expressions that are results of stages, each once though several stages may share it. */
+static ExprList stage_results(Arena *arena, const Kernel *kernel) {
+  ExprList results = {0};
+  for (int i = 0; i < kernel->stage_count; i++) {
+    ExprList list = kernel_expressions(arena, kernel, i);
+    for (int k = 0; k < list.count; k++) {
+      bool is_new = list.items[k]->kind == EXPR_STAGE;
+      for (int r = 0; is_new && r < results.count; r++) is_new = results.items[r] != list.items[k];
+      if (is_new) vec_push(arena, &results, list.items[k]);
+    }
+  }
+  return results;
+}
+
 /* What a loop stores comes after all reductions, which need none of it: so it may lie over what these read. */
 static void move_stores(Arena *arena, Kernel *kernel) {
   int count = kernel->stage_count, store = -1, last = -1;
@@ -150,11 +164,8 @@ static void move_stores(Arena *arena, Kernel *kernel) {
     moved[to[i]] = kernel->stages[i];
   }
   kernel->stages = moved;
-  for (int i = 0; i < count; i++) {
-    ExprList list = kernel_expressions(arena, kernel, i);
-    for (int k = 0; k < list.count; k++)
-      if (list.items[k]->kind == EXPR_STAGE) list.items[k]->operand = to[list.items[k]->operand];
-  }
+  ExprList results = stage_results(arena, kernel);
+  for (int i = 0; i < results.count; i++) results.items[i]->operand = to[results.items[i]->operand];
 }
 
 BuiltKernel builder_finish(KernelBuilder *builder) {

@@ -61,6 +61,8 @@ report "lenet at 6.5 MB" models/lenet.net --memory-limit=6500000
 pieces=$(grep -oE '[0-9]+ micro-batches' <<<"$report")
 at_most "lenet at 6.5 MB: micro-batches" "${pieces% *}" 4
 at_most "lenet: poolings keep places" "$(planned models/lenet.net)" 10500000
+at_most "squeezenet: joined channels go by parts" "$(planned models/squeezenet.net -D batch=8 -D size=96)" 28000000
+at_most "googlenet: joined channels are pooled one by one" "$(planned models/googlenet.net -D batch=8 -D size=96 -D aux=0)" 110000000
 part tests/memory/deep.net deep 50
 # What is normalized is made again in any case (passes/rematerialize.c), so that less is left to recompute.
 part tests/memory/normalized.net normalized 70

@@ -110,7 +110,9 @@ static void make_contractions(CaseList *list) {
       {1, 211, 2, 130},
       {1, 130, 170, 8},
       {1, 210, 81, 3},
-      {2, 70, 250, 5}};
+      {2, 70, 250, 5},
+      /* several pieces of the depth, with both sides packed */
+      {1, 90, 140, 2100}};
   int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
   for (int transposition = 0; transposition < 8; transposition++)
     for (int i = 0; i < count; i++, number_of++) {
