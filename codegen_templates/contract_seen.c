@@ -1,7 +1,6 @@
 /* The same of a convolution of few channels, whose positions see runs of a line that overlap: lines are copied with their
  * padding, and tiles read each position's runs there. */
 @PACK_B@
-(void)tiles, (void)depth; /* of products whose rows lie each by itself */
 for (int64_t first = m_first, end; first < m_end; first = end) {
   end = nnc_least(m_end, first - first % @POSITIONS@ + @POSITIONS@); /* of a line of positions */
   for (int64_t t = 0; t < RUNS; t++)

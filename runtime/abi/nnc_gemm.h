@@ -239,7 +239,8 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
 #define NNC_FIXED_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
   NNC_TILE_EXTENTS(tile_rows, NNC_PANEL_VECTORS(panels), NNC_LANES_##name, panels, M, MB,          \
                    M_BLOCKS, N, NB, N_BLOCKS);                                                     \
-  static nnc_tile_of_##name *const tiles[3][3] = NNC_TILE_TABLE_OF(name, NR / LANES, MB, NB)
+  static nnc_tile_of_##name *const tiles[3][3] NNC_UNUSED =                                        \
+      NNC_TILE_TABLE_OF(name, NR / LANES, MB, NB)
 
 #define NNC_FOUND_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
   enum {                                                                                           \
@@ -261,7 +262,7 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
   const int64_t m_first = (task) % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);              \
   const int64_t n_first = (task) / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N)
 #define NNC_EACH_PIECE(whole, KB)                                                                  \
-  for (int64_t k = 0, depth = nnc_least(KB, whole); k == 0 || k < (whole);                         \
+  for (int64_t k = 0, depth NNC_UNUSED = nnc_least(KB, whole); k == 0 || k < (whole);              \
        k += (KB), depth = nnc_least(KB, (whole)-k))
 #define NNC_EACH_PANEL                                                                             \
   for (int64_t n = n_first, cols = nnc_panel_columns(PANELS, n_end - n, NR, LANES); n < n_end;     \

@@ -69,6 +69,7 @@
 #endif
 #define NNC_OPAQUE(value) __asm__("" : "+r"(value)) /* the compiler forgets how it was computed */
 #define NNC_ALIGNED __attribute__((aligned(64)))
+#define NNC_UNUSED __attribute__((unused))
 #if defined(__clang__)
 #define NNC_UNROLL _Pragma("clang loop unroll(full)")
 #define NNC_ROLLED _Pragma("clang loop unroll(disable) interleave(disable)")

@@ -284,8 +284,8 @@ const char *contract_whole_depth(const ContractWriter *writer) {
 /* A statement when the tile is the sum of the whole depth. */
 static const char *after_last_piece(const ContractWriter *writer, const char *statement) {
   if (writer->is_one_piece) return arena_printf(writer->arena, "%s\n", statement);
-  return arena_printf(writer->arena, "if (k + KB >= %s) {\n  %s\n}\n", contract_whole_depth(writer),
-                      statement);
+  return arena_printf(writer->arena, "if (k + KB >= %s) {\n%s}\n", contract_whole_depth(writer),
+                      contract_indented(writer->arena, statement));
 }
 
 /* Whether whole tiles have a copy of the epilogue that knows their size: it takes a good part of a tile's time where the
@@ -305,7 +305,7 @@ static const char *tile_done(const ContractWriter *writer) {
   const char *call = epilogue_call(writer, tile, "m", "rows", "cols");
   const char *columns = writer->grid.n < WIDEST_PANEL ? "NNC_WHOLE_COLUMNS" : "NR";
   if (knows_whole_tiles(writer))
-    call = arena_printf(writer->arena, "if (rows == MR && cols == %s) %s\nelse %s", columns,
+    call = arena_printf(writer->arena, "if (rows == MR && cols == %s)\n  %s\nelse\n  %s", columns,
                         epilogue_call(writer, tile, "m", "MR", columns), call);
   return after_last_piece(writer, call);
 }

@@ -38,6 +38,8 @@ bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 
 /* The offset that element `flat` of a group has in an operand. */
 const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat);
+/* Lines inside of a block. */
+const char *contract_indented(Arena *arena, const char *lines);
 /* "m * 784", "m". */
 const char *contract_place(Arena *arena, const char *index, long long stride);
 /* The whole depth of the task's batch, as an expression: phases of a convolution differ. */

@@ -37,8 +37,7 @@ static const char *converted(const ContractWriter *writer, int slot, const char 
   return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
 }
 
-/* Lines inside of a block. */
-static const char *indented(Arena *arena, const char *lines) {
+const char *contract_indented(Arena *arena, const char *lines) {
   Text text = {0};
   while (*lines) {
     int length = (int)strcspn(lines, "\n");
@@ -158,7 +157,7 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
                         depth,
                         run_length(arena, k, writer->is_one_piece ? "i" : "k + i",
                                    arena_printf(arena, "%s - i", depth)),
-                        indented(arena, call));
+                        contract_indented(arena, call));
   if (is_broad)
     call = arena_printf(
         arena,
@@ -167,7 +166,7 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
         "%s"
         "}\n",
         pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-        indented(arena, call));
+        contract_indented(arena, call));
   return arena_printf(arena, "%s%s", call, block_zeros(writer, pack));
 }
 
@@ -214,7 +213,7 @@ const char *contract_pack_a(const ContractWriter *writer) {
   const char *text = pack_text(writer, &pack);
   if (!writer->grid.reads_lines) return text;
   return arena_printf(writer->arena, "if (!NNC_LEFT_IN_PLACE_bf16) {\n%s}\n",
-                      indented(writer->arena, text));
+                      contract_indented(writer->arena, text));
 }
 
 /* What the packed panels of a piece are called: where all pieces are kept, or panels for good, `panels`. */
@@ -263,7 +262,7 @@ const char *contract_fill(const ContractWriter *writer) {
       "  return;\n"
       "}\n",
       declared, c_value_type(writer->sum),
-      indented(writer->arena, indented(writer->arena, pack_columns(writer))));
+      contract_indented(writer->arena, contract_indented(writer->arena, pack_columns(writer))));
 }
 
 /* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
@@ -287,7 +286,7 @@ const char *contract_pack_b(const ContractWriter *writer) {
                       "%s"
                       "  %spacked = task / M_BLOCKS;\n"
                       "}\n",
-                      declared, indented(arena, packing),
+                      declared, contract_indented(arena, packing),
                       writer->is_one_piece ? ""
                                            : arena_printf(arena, "if (k + KB >= %s) ",
                                                           contract_whole_depth(writer)));
