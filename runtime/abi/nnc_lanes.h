@@ -94,126 +94,123 @@ NNC_INLINE bool nnc_is_any_f64(const nnc_group_bits_f64 *odd) {
 
 /* `join` is of groups `a` and `b`; keeps_nan: it loses a NaN, so that the row marks lanes which have met one. They
  * are asked for at the end of the row: a choice in each block waits for its comparisons. */
-#define NNC_DEFINE_REDUCTION(operation, name, type, start, join, keeps_nan)                            \
-  typedef struct nnc_##operation##_##name##_lanes {                                                    \
-    type lane[NNC_GROUP_##name] NNC_ALIGNED;                                                           \
-    nnc_group_bits_##name odd;                                                                         \
-  } nnc_##operation##_##name##_lanes;                                                                  \
-  NNC_INLINE void nnc_##operation##_##name##_begin(nnc_##operation##_##name##_lanes *acc) {            \
-    for (int l = 0; l < NNC_GROUP_##name; l++) acc->lane[l] = start;                                   \
-    acc->odd = (nnc_group_bits_##name){0};                                                             \
-  }                                                                                                    \
-  /* What was found of values, and which lanes of it have met a NaN, to the lanes of the row. */       \
-  NNC_INLINE void nnc_##operation##_##name##_add(nnc_##operation##_##name##_lanes *acc,                \
-                                                 const nnc_group_##name *found,                        \
-                                                 const nnc_group_bits_##name *odd) {                   \
-    const nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = *found;                            \
-    NNC_STORE_GROUP(name, acc->lane, join);                                                            \
-    if (keeps_nan) acc->odd |= *odd;                                                                   \
-  }                                                                                                    \
-  NNC_INLINE void nnc_##operation##_##name##_few(nnc_##operation##_##name##_lanes *acc,                \
-                                                 const type *v, int64_t count, bool is_far) {          \
-    enum { GROUP = NNC_GROUP_##name };                                                                 \
-    const int64_t whole = count / GROUP * GROUP;                                                       \
-    nnc_group_##name part[2];                                                                          \
-    nnc_group_bits_##name odd = {0};                                                                   \
-    part[0] = part[1] = NNC_FULL_GROUP(name, start);                                                   \
-    int64_t i = 0;                                                                                     \
-    for (; i + 2 * GROUP <= whole; i += 2 * GROUP) {                                                   \
-      nnc_fetch(v + i, is_far);                                                                        \
-      const nnc_group_##name first = NNC_LOAD_GROUP(name, v + i);                                      \
-      nnc_fetch(v + i + GROUP, is_far);                                                                \
-      const nnc_group_##name second = NNC_LOAD_GROUP(name, v + i + GROUP);                             \
-      if (keeps_nan) odd |= (first != first) | (second != second);                                     \
-      {                                                                                                \
-        const nnc_group_##name a = part[0], b = first;                                                 \
-        part[0] = join;                                                                                \
-      }                                                                                                \
-      {                                                                                                \
-        const nnc_group_##name a = part[1], b = second;                                                \
-        part[1] = join;                                                                                \
-      }                                                                                                \
-    }                                                                                                  \
-    if (i < whole) {                                                                                   \
-      nnc_fetch(v + i, is_far);                                                                        \
-      const nnc_group_##name a = part[0], b = NNC_LOAD_GROUP(name, v + i);                             \
-      if (keeps_nan) odd |= b != b;                                                                    \
-      part[0] = join;                                                                                  \
-    }                                                                                                  \
-    if (whole < count) {                                                                               \
-      nnc_fetch(v + whole, is_far);                                                                    \
-      type last[GROUP] NNC_ALIGNED;                                                                    \
-      nnc_fill_last_##name(last, v, count, start);                                                     \
-      const nnc_group_##name a = part[1], b = NNC_LOAD_GROUP(name, last);                              \
-      if (keeps_nan) odd |= b != b;                                                                    \
-      part[1] = join;                                                                                  \
-    }                                                                                                  \
-    const nnc_group_##name a = part[0], b = part[1];                                                   \
-    part[0] = join;                                                                                    \
-    nnc_##operation##_##name##_add(acc, part, &odd);                                                   \
-  }                                                                                                    \
-  NNC_INLINE void nnc_##operation##_##name##_some(nnc_##operation##_##name##_lanes *acc,               \
-                                                  const type *v, bool is_far) {                        \
-    enum { GROUP = NNC_GROUP_##name, PAIRS = NNC_BLOCK / GROUP / 2 };                                  \
-    nnc_group_##name part[PAIRS];                                                                      \
-    nnc_group_bits_##name odd = {0};                                                                   \
-    NNC_UNROLL for (int i = 0; i < PAIRS; i++) {                                                       \
-      nnc_fetch(v + 2 * i * GROUP, is_far);                                                            \
-      const nnc_group_##name a = NNC_LOAD_GROUP(name, v + 2 * i * GROUP);                              \
-      nnc_fetch(v + (2 * i + 1) * GROUP, is_far);                                                      \
-      const nnc_group_##name b = NNC_LOAD_GROUP(name, v + (2 * i + 1) * GROUP);                        \
-      if (keeps_nan) odd |= (a != a) | (b != b);                                                       \
-      part[i] = join;                                                                                  \
-    }                                                                                                  \
-    NNC_UNROLL for (int half = PAIRS / 2; half > 0; half /= 2) {                                       \
-      NNC_UNROLL for (int i = 0; i < half; i++) {                                                      \
-        const nnc_group_##name a = part[2 * i], b = part[2 * i + 1];                                   \
-        part[i] = join;                                                                                \
-      }                                                                                                \
-    }                                                                                                  \
-    nnc_##operation##_##name##_add(acc, part, &odd);                                                   \
-  }                                                                                                    \
-  /* Of a block or a rest in the caches; of one in memory, what lies ahead of it is fetched. */        \
-  NNC_INLINE void nnc_##operation##_##name##_rest(nnc_##operation##_##name##_lanes *acc,               \
-                                                  const type *v, int64_t count) {                      \
-    nnc_##operation##_##name##_few(acc, v, count, false);                                              \
-  }                                                                                                    \
-  NNC_INLINE void nnc_##operation##_##name##_far_rest(nnc_##operation##_##name##_lanes *acc,           \
-                                                      const type *v, int64_t count) {                  \
-    nnc_##operation##_##name##_few(acc, v, count, true);                                               \
-  }                                                                                                    \
-  NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc,              \
-                                                   const type *v) {                                    \
-    nnc_##operation##_##name##_some(acc, v, false);                                                    \
-  }                                                                                                    \
-  NNC_INLINE void nnc_##operation##_##name##_far_block(nnc_##operation##_##name##_lanes *acc,          \
-                                                       const type *v) {                                \
-    nnc_##operation##_##name##_some(acc, v, true);                                                     \
-  }                                                                                                    \
-  NNC_INLINE type nnc_##operation##_##name##_end(nnc_##operation##_##name##_lanes *acc) {              \
-    nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane);                                              \
-    NNC_HALVES_##name(a, join) NNC_STORE_GROUP(name, acc->lane, a);                                    \
-    return keeps_nan && nnc_is_any_##name(&acc->odd) ? (type)NAN : acc->lane[0];                       \
-  }                                                                                                    \
-  /* A row in memory, near or far. Unrolled, loads and comparisons of several blocks would be        \
-   * gathered apart. */ \
-  NNC_INLINE type nnc_##operation##_##name##_row(const type *v, int64_t count) {                       \
-    const int64_t whole = count / NNC_BLOCK * NNC_BLOCK;                                               \
-    nnc_##operation##_##name##_lanes acc;                                                              \
-    nnc_##operation##_##name##_begin(&acc);                                                            \
-    NNC_ROLLED for (int64_t first = 0; first < whole; first += NNC_BLOCK)                              \
-        nnc_##operation##_##name##_block(&acc, v + first);                                             \
-    if (whole < count) nnc_##operation##_##name##_rest(&acc, v + whole, count - whole);                \
-    return nnc_##operation##_##name##_end(&acc);                                                       \
-  }                                                                                                    \
-  NNC_INLINE type nnc_##operation##_##name##_far_row(const type *v, int64_t count) {                   \
-    const int64_t whole = count / NNC_BLOCK * NNC_BLOCK;                                               \
-    nnc_##operation##_##name##_lanes acc;                                                              \
-    nnc_##operation##_##name##_begin(&acc);                                                            \
-    NNC_ROLLED for (int64_t first = 0; first < whole; first += NNC_BLOCK)                              \
-        nnc_##operation##_##name##_far_block(&acc, v + first);                                         \
-    if (whole < count) nnc_##operation##_##name##_far_rest(&acc, v + whole, count - whole);            \
-    return nnc_##operation##_##name##_end(&acc);                                                       \
+#define NNC_DEFINE_REDUCTION(operation, name, type, start, join, keeps_nan)                              \
+  typedef struct nnc_##operation##_##name##_lanes {                                                      \
+    type lane[NNC_GROUP_##name] NNC_ALIGNED;                                                             \
+    nnc_group_bits_##name odd;                                                                           \
+  } nnc_##operation##_##name##_lanes;                                                                    \
+  NNC_INLINE void nnc_##operation##_##name##_begin(nnc_##operation##_##name##_lanes *acc) {              \
+    for (int l = 0; l < NNC_GROUP_##name; l++) acc->lane[l] = start;                                     \
+    acc->odd = (nnc_group_bits_##name){0};                                                               \
+  }                                                                                                      \
+  /* What was found of values, and which lanes of it have met a NaN, to the lanes of the row. */         \
+  NNC_INLINE void nnc_##operation##_##name##_add(nnc_##operation##_##name##_lanes *acc,                  \
+                                                 const nnc_group_##name *found,                          \
+                                                 const nnc_group_bits_##name *odd) {                     \
+    const nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane), b = *found;                              \
+    NNC_STORE_GROUP(name, acc->lane, join);                                                              \
+    if (keeps_nan) acc->odd |= *odd;                                                                     \
+  }                                                                                                      \
+  NNC_INLINE void nnc_##operation##_##name##_few(nnc_##operation##_##name##_lanes *acc,                  \
+                                                 const type *v, int64_t count, bool is_far) {            \
+    enum { GROUP = NNC_GROUP_##name };                                                                   \
+    const int64_t whole = count / GROUP * GROUP;                                                         \
+    nnc_group_##name part[2];                                                                            \
+    nnc_group_bits_##name odd = {0};                                                                     \
+    part[0] = part[1] = NNC_FULL_GROUP(name, start);                                                     \
+    int64_t i = 0;                                                                                       \
+    for (; i + 2 * GROUP <= whole; i += 2 * GROUP) {                                                     \
+      nnc_fetch(v + i, is_far);                                                                          \
+      const nnc_group_##name first = NNC_LOAD_GROUP(name, v + i);                                        \
+      nnc_fetch(v + i + GROUP, is_far);                                                                  \
+      const nnc_group_##name second = NNC_LOAD_GROUP(name, v + i + GROUP);                               \
+      if (keeps_nan) odd |= (first != first) | (second != second);                                       \
+      {                                                                                                  \
+        const nnc_group_##name a = part[0], b = first;                                                   \
+        part[0] = join;                                                                                  \
+      }                                                                                                  \
+      {                                                                                                  \
+        const nnc_group_##name a = part[1], b = second;                                                  \
+        part[1] = join;                                                                                  \
+      }                                                                                                  \
+    }                                                                                                    \
+    if (i < whole) {                                                                                     \
+      nnc_fetch(v + i, is_far);                                                                          \
+      const nnc_group_##name a = part[0], b = NNC_LOAD_GROUP(name, v + i);                               \
+      if (keeps_nan) odd |= b != b;                                                                      \
+      part[0] = join;                                                                                    \
+    }                                                                                                    \
+    if (whole < count) {                                                                                 \
+      nnc_fetch(v + whole, is_far);                                                                      \
+      type last[GROUP] NNC_ALIGNED;                                                                      \
+      nnc_fill_last_##name(last, v, count, start);                                                       \
+      const nnc_group_##name a = part[1], b = NNC_LOAD_GROUP(name, last);                                \
+      if (keeps_nan) odd |= b != b;                                                                      \
+      part[1] = join;                                                                                    \
+    }                                                                                                    \
+    const nnc_group_##name a = part[0], b = part[1];                                                     \
+    part[0] = join;                                                                                      \
+    nnc_##operation##_##name##_add(acc, part, &odd);                                                     \
+  }                                                                                                      \
+  NNC_INLINE void nnc_##operation##_##name##_some(nnc_##operation##_##name##_lanes *acc,                 \
+                                                  const type *v, bool is_far) {                          \
+    enum { GROUP = NNC_GROUP_##name, PAIRS = NNC_BLOCK / GROUP / 2 };                                    \
+    nnc_group_##name part[PAIRS];                                                                        \
+    nnc_group_bits_##name odd = {0};                                                                     \
+    NNC_UNROLL for (int i = 0; i < PAIRS; i++) {                                                         \
+      nnc_fetch(v + 2 * i * GROUP, is_far);                                                              \
+      const nnc_group_##name a = NNC_LOAD_GROUP(name, v + 2 * i * GROUP);                                \
+      nnc_fetch(v + (2 * i + 1) * GROUP, is_far);                                                        \
+      const nnc_group_##name b = NNC_LOAD_GROUP(name, v + (2 * i + 1) * GROUP);                          \
+      if (keeps_nan) odd |= (a != a) | (b != b);                                                         \
+      part[i] = join;                                                                                    \
+    }                                                                                                    \
+    NNC_UNROLL for (int half = PAIRS / 2; half > 0; half /= 2) {                                         \
+      NNC_UNROLL for (int i = 0; i < half; i++) {                                                        \
+        const nnc_group_##name a = part[2 * i], b = part[2 * i + 1];                                     \
+        part[i] = join;                                                                                  \
+      }                                                                                                  \
+    }                                                                                                    \
+    nnc_##operation##_##name##_add(acc, part, &odd);                                                     \
+  }                                                                                                      \
+  /* Of a block or a rest in the caches; of one in memory, what lies ahead of it is fetched. */          \
+  NNC_INLINE void nnc_##operation##_##name##_rest(nnc_##operation##_##name##_lanes *acc,                 \
+                                                  const type *v, int64_t count) {                        \
+    nnc_##operation##_##name##_few(acc, v, count, false);                                                \
+  }                                                                                                      \
+  NNC_INLINE void nnc_##operation##_##name##_far_rest(nnc_##operation##_##name##_lanes *acc,             \
+                                                      const type *v, int64_t count) {                    \
+    nnc_##operation##_##name##_few(acc, v, count, true);                                                 \
+  }                                                                                                      \
+  NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc,                \
+                                                   const type *v) {                                      \
+    nnc_##operation##_##name##_some(acc, v, false);                                                      \
+  }                                                                                                      \
+  NNC_INLINE void nnc_##operation##_##name##_far_block(nnc_##operation##_##name##_lanes *acc,            \
+                                                       const type *v) {                                  \
+    nnc_##operation##_##name##_some(acc, v, true);                                                       \
+  }                                                                                                      \
+  NNC_INLINE type nnc_##operation##_##name##_end(nnc_##operation##_##name##_lanes *acc) {                \
+    nnc_group_##name a = NNC_LOAD_GROUP(name, acc->lane);                                                \
+    NNC_HALVES_##name(a, join) NNC_STORE_GROUP(name, acc->lane, a);                                      \
+    return keeps_nan && nnc_is_any_##name(&acc->odd) ? (type)NAN : acc->lane[0];                         \
+  }                                                                                                      \
+  /* A row in memory, near or far. Unrolled, loads and comparisons of several blocks would be gathered \
+   * apart. */ \
+  NNC_INLINE type nnc_##operation##_##name##_of_row(const type *v, int64_t count, bool is_far) {         \
+    const int64_t whole = count / NNC_BLOCK * NNC_BLOCK;                                                 \
+    nnc_##operation##_##name##_lanes acc;                                                                \
+    nnc_##operation##_##name##_begin(&acc);                                                              \
+    NNC_ROLLED for (int64_t first = 0; first < whole; first += NNC_BLOCK)                                \
+        nnc_##operation##_##name##_some(&acc, v + first, is_far);                                        \
+    if (whole < count) nnc_##operation##_##name##_few(&acc, v + whole, count - whole, is_far);           \
+    return nnc_##operation##_##name##_end(&acc);                                                         \
+  }                                                                                                      \
+  NNC_INLINE type nnc_##operation##_##name##_row(const type *v, int64_t count) {                         \
+    return nnc_##operation##_##name##_of_row(v, count, false);                                           \
+  }                                                                                                      \
+  NNC_INLINE type nnc_##operation##_##name##_far_row(const type *v, int64_t count) {                     \
+    return nnc_##operation##_##name##_of_row(v, count, true);                                            \
   }
 
 /* Whether a value is more (less) than `than`, or not a number. */

@@ -546,7 +546,8 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "TAP_TABLE", taps);
   template_add(holes, "PHASE_TABLE", phases);
   template_add(holes, "BEGINS", begin_table(writer));
-  template_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
+  const char *cut_from = grid->by_patches ? raster_text(writer) : "";
+  template_add(holes, "RASTER", cut_from);
   template_add(holes, "RASTERS", writer->is_small ? "" : rasters_text(writer));
   const char *type = c_value_type(writer->sum);
   const char *other = arena_printf(holes->arena, "(%s *)(worker->scratch + %lld);\n", type,
@@ -564,7 +565,7 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "GIVEN", given);
   template_add(holes, "COUNT",
                has_count ? "const int64_t count = nnc_least(BLOCK, POSITIONS - first);\n" : "");
-  bool has_raster = grid->by_patches && code_mentions(raster_text(writer), "raster");
+  bool has_raster = code_mentions(cut_from, "raster");
   template_add(holes, "PHASES",
                has_raster ? arena_printf(holes->arena,
                                          "static const int32_t begin[SOURCE_PHASES][3] = %s;\n",
