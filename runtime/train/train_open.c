@@ -332,6 +332,20 @@ static void say_memory(const Trainer *trainer) {
              session->threads == 1 ? "" : "s", held);
 }
 
+/* Where a run goes on.  Epochs are counted from 1, steps are those that are done. */
+static void say_resumed(const Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  char epoch[80] = "";
+  long long number = (long long)position->epoch + 1;
+  if (trainer->total_epochs > 0 && position->step_in_epoch == 0)
+    snprintf(epoch, sizeof epoch, "; epoch %lld begins", number);
+  else if (trainer->total_epochs > 0)
+    snprintf(epoch, sizeof epoch, "; epoch %lld goes on after %lld of its %lld steps", number,
+             (long long)position->step_in_epoch, (long long)position->steps_per_epoch);
+  nnc_note("resumes %s: step %lld of %lld is done%s", resume_path(trainer),
+           (long long)position->step, (long long)trainer->total_steps, epoch);
+}
+
 static bool keeps_drawn(const nnc_model *model, int variable) {
   const nnc_variable *v = &model->variables[variable];
   bool is_weight = v->kind == NNC_PARAM || v->kind == NNC_STATE;
@@ -445,6 +459,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
                     position->step_in_epoch * trainer->model->accumulation);
   if (trainer->resumes_own && !position->report_is_due) trainer->saved_step = position->step;
   if (position->step < trainer->total_steps) {
+    if (trainer->options->resume) say_resumed(trainer);
     warn_of_drawn(trainer);
     say_memory(trainer);
   }

@@ -121,7 +121,8 @@ test_resume() {
   rm -rf stopped
   TOY_INTERRUPT=3 run 130 '' ./toy --out stopped -q $alone
   for step in 4 10 25; do TOY_INTERRUPT=$step run 130 '' ./toy --out stopped --resume -q $alone; done
-  run 0 '' ./toy --out stopped --resume
+  run 0 'resumes stopped/checkpoint.safetensors: step 25 of 40 is done; epoch 3 goes on after 5 of its 10 steps$' \
+    ./toy --out stopped --resume
   same "interrupted four times" one stopped
   for step in 5 10 20 21 38; do
     rm -rf killed
@@ -142,7 +143,8 @@ test_resume() {
   check "steps of two batches" grep -q '"epoch":4,"step":20' whole/log.jsonl
   same "accumulation" whole stopped
   run 0 'one/checkpoint.safetensors holds step 40' ./toy --out one --resume
-  run 0 '' ./toy --out further --resume one/checkpoint.safetensors --epochs 6
+  run 0 'resumes one/checkpoint.safetensors: step 40 of 60 is done; epoch 5 begins$' \
+    ./toy --out further --resume one/checkpoint.safetensors --epochs 6
   check "a longer run goes on" grep -q '"step":60' further/log.jsonl
   TOY_SLOW=9000000 ./toy --out stopped2 -q 2>/dev/null &
   local start=$SECONDS
