@@ -20,6 +20,7 @@
 #include "data/call.h"
 #include "data/class.h"
 #include "data/disk.h"
+#include "data/given.h"
 #include "data/join.h"
 #include "data/opening.h"
 #include "data/picture_beside.h"
@@ -433,9 +434,25 @@ static const nnc_data_set *prediction_set(const nnc_model *model) {
   return set ? set : data_set_called(model, "train");
 }
 
+/* Files of the command line for lines none of which decodes pictures. */
+static int check_given(Opening *opening, const nnc_data *data, const nnc_data_files *given) {
+  const DataTable *arrays = NULL;
+  for (int t = 0; t < data->table_count; t++) {
+    const DataTable *table = &data->tables[t];
+    if (files_wanted(data, table) == 0) continue;
+    int gives = table->source->gives;
+    if (data_decodes_pictures(gives)) return 0;
+    if (!(gives & GIVES_PICTURES) || arrays) continue;
+    arrays = table;
+    opening->context.call = &opening->pipelines[t]->calls[0];
+  }
+  return arrays ? data_check_given(&opening->context, arrays, given) : 0;
+}
+
 /* Files in the order in which load_all hands them out: by table as first met, then by field. *takers: how many tables
- * take as many as there are. */
-static int list_files(Opening *opening, char *text, size_t text_size, int *takers) {
+ * take as many as there are.  `given`: those that there are, to be looked at; NULL: none are yet. */
+static int list_files(Opening *opening, const nnc_data_files *given, char *text, size_t text_size,
+                      int *takers) {
   nnc_data *data = allocate(opening);
   int result =
       data ? data_bind_all(opening, data) : data_fail_memory(&opening->context, "predict", 64);
@@ -459,6 +476,7 @@ static int list_files(Opening *opening, char *text, size_t text_size, int *taker
                                  data->tables[t].fields[f].name, source->name);
     }
   }
+  if (result == 0 && given) result = check_given(opening, data, given);
   free(opening->pipelines);
   opening->pipelines = NULL;
   nnc_data_close(data);
@@ -475,7 +493,7 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
       .keeps_all_rows = !data_set_called(model, "predict")};
   int takers;
   if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
-  return list_files(&opening, text, text_size, &takers);
+  return list_files(&opening, NULL, text, text_size, &takers);
 }
 
 /* One file for each field, or more where these are examples: then as many for each such field. */
@@ -525,7 +543,7 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
     data_fail(&opening.context, "%s has no data block", model->file);
     return NULL;
   }
-  int count = list_files(&opening, wanted, sizeof wanted, &opening.takers);
+  int count = list_files(&opening, files, wanted, sizeof wanted, &opening.takers);
   if (count < 0) return NULL;
   bool reads_named = files->count == 0 && states_set && !needs_files(&opening);
   if (reads_named) opening.context.files = NULL;

@@ -39,7 +39,7 @@ static const char *name_of(const DataTable *table, int64_t row) {
 /* Classes in a palette's indices would silently be the greys of its colours; a program that says so means it. */
 static void warn_of_palette(const DataTable *table, const PictureFile *file) {
   const nnc_tensor *input = table->fields[0].input;
-  bool is_grey = input && input->rank == 4 && input->dim[1] == 1;
+  bool is_grey = input && (input->rank == 3 || input->dim[1] == 1);
   if (!file->has_palette || !table->beside || !is_grey) return;
   if (table->fields[0].palette != PALETTE_UNSAID) return;
   if (atomic_exchange(&table->beside->has_warned, true)) return;

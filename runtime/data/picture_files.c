@@ -28,24 +28,25 @@ static int read_palette(const DataContext *context, DataField *field) {
     return data_fail_call(context, "%s takes palette = \"color\" or \"index\"",
                           context->call->function);
   field->palette = strcmp(word, "index") == 0 ? PALETTE_INDEX : PALETTE_COLOR;
-  if (field->palette != PALETTE_INDEX || field->input->dim[1] == 1) return 0;
+  const nnc_tensor *input = field->input;
+  if (field->palette != PALETTE_INDEX || input->rank == 3 || input->dim[1] == 1) return 0;
   return data_fail_call(
       context,
       "the indices of a palette are one number a pixel, but the input %s has %lld "
       "channels",
-      field->name, (long long)field->input->dim[1]);
+      field->name, (long long)input->dim[1]);
 }
 
-/* The extents are the input's: that the stages make such pictures is checked when all are known,
+/* Without an axis of channels pictures are grey.  The extents are the input's: that the stages make such pictures is checked when all are known,
  * and for each picture. */
 int data_picture_shape(const DataContext *context, DataField *field, int64_t count) {
   const nnc_tensor *input = field->input;
-  int64_t dim[4] = {count, 3, 0, 0};
-  bool fits = input->rank == 4 && (input->dim[1] == 1 || input->dim[1] == 3);
+  int64_t dim[4] = {count};
+  bool fits = input->rank == 3 || (input->rank == 4 && (input->dim[1] == 1 || input->dim[1] == 3));
   if (!fits)
     return data_fail_call(context,
-                          "the input %s must be [batch, channels, height, width] with 1 or 3 "
-                          "channels",
+                          "the input %s must be [batch, height, width], or [batch, channels, "
+                          "height, width] with 1 or 3 channels",
                           field->name);
   if (input->dtype == NNC_BOOL)
     return data_fail_call(context,
@@ -53,10 +54,10 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
                           "bool does not take",
                           field->name);
   if (read_palette(context, field) < 0) return -1;
-  memcpy(dim + 1, input->dim + 1, 3 * sizeof *dim);
+  memcpy(dim + 1, input->dim + 1, (size_t)(input->rank - 1) * sizeof *dim);
   field->is_made = true;
   field->made_most = 255;
-  return data_field_shape(context, field, NNC_U8, 4, dim, false);
+  return data_field_shape(context, field, NNC_U8, input->rank, dim, false);
 }
 
 /* --- making rows ------------------------------------------------------------------------------ */

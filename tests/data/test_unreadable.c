@@ -180,8 +180,8 @@ static void test_mistakes(void **state) {
                     "center_crop, random_crop and random_resized_crop change sizes");
   nnc_entry flat = ENTRY(1, INPUT("x", NNC_U8, 1, 240), INPUT("y", NNC_I32, 1));
   expect_failure(&none, "train", &flat,
-                 "test.net:3:9: the input x must be [batch, channels, height, width] with 1 or 3 "
-                 "channels");
+                 "test.net:3:9: the input x must be [batch, height, width], or [batch, channels, "
+                 "height, width] with 1 or 3 channels");
   nnc_model missing =
       MODEL(1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("u"))))));
   expect_failure(&missing, "train", &entry,

@@ -276,6 +276,38 @@ same "extremes of bytes" "$(./bytes predict)" '{"m":255,"a":1,"n":[1],"z":0,"t":
 {"m":0,"a":0,"n":[0],"z":0,"t":0,"f":0}
 {"m":9,"a":2,"n":[7],"z":0,"t":0,"f":0}'
 
+# ---- pictures for a network that was trained on arrays ----
+python3 - "$here/../lib" <<'END'
+import random, struct, sys
+sys.path.insert(0, sys.argv[1])
+import files
+draw = random.Random(4)
+pictures = [bytes(draw.randrange(256) for _ in range(5 * 6)) for _ in range(3)]
+open("pictures.idx", "wb").write(struct.pack(">4B3I", 0, 0, 8, 3, 3, 5, 6) + b"".join(pictures))
+for i, picture in enumerate(pictures):
+    open(f"grey{i}.png", "wb").write(files.png(5, 6, 1, picture))
+    open(f"color{i}.png", "wb").write(files.png(5, 6, 3, bytes(v for v in picture for _ in range(3))))
+END
+cat >arrays.net <<'END'
+const batch = 2
+data predict { picture = idx("pictures.idx") }
+input picture : u8[batch, 5, 6]
+predict { y = picture }
+END
+sed 's/idx("pictures.idx")/files() | resize(5, 6)/' arrays.net >given.net
+sed 's/, 5, 6/, 30/; s/idx/npy/' arrays.net >flat.net
+for name in arrays given flat; do build_it $name; done
+same "grey pictures" "$(./given predict grey{0,1,2}.png)" "$(./arrays predict)"
+same "pictures of greys in colours" "$(./given predict color{0,1,2}.png)" "$(./arrays predict)"
+needs='picture is read with idx \(arrays.net:2:26\); for predictions of pictures the program needs: data predict \{ picture = files\(\) \| resize\(5, 6\) \}$'
+check_status "a PNG for idx" 1 "grey0.png is a PNG picture, but $needs" ./arrays predict grey0.png grey1.png
+printf '\377\330\377\340' >photo
+check_status "a JPEG for idx" 1 "photo is a JPEG picture, but $needs" ./arrays predict photo
+check_status "a folder for idx" 1 "$here is a folder, but $needs" ./arrays predict "$here"
+check_status "no picture" 1 "x.csv: not an IDX file" ./arrays predict x.csv
+check_status "nor a file" 1 "cannot open none.png: No such file" ./arrays predict none.png
+check_status "an input that holds no picture" 1 'the input must be .batch, height, width., or .batch, channels, height, width. with 1 or 3 channels, instead of u8.1, 30., and' ./flat predict grey0.png
+
 # ---- arrays and pictures ----
 mkdir files
 check_status "results as files" 0 'predictions as files: good' python3 "$here/files.py" "$build" "$work/files"

@@ -221,7 +221,7 @@ predict { logits = logits }
 """
 LIST = 'image_list("list.csv", columns = ["{}"])'
 SOURCES = {"folders": ('image_folder("pictures")', 'image_folder("masks")', "3, ", "1, "),
-           "list": (LIST.format("picture"), LIST.format("mask"), "3, ", "1, "),
+           "list": (LIST.format("picture"), LIST.format("mask"), "3, ", ""),
            "parts": (LIST.format("picture") + " | split(0.2, 1)", LIST.format("mask") + " | split(0.2, 1)", "3, ", "1, "),
            "arrays": ('npz("both.npz", arrays = ["pictures"])', 'npz("both.npz", arrays = ["masks"])', "", ""),
            "disk": ('npy("pictures.npy") | on_disk', 'npy("masks.npy") | on_disk', "", ""),
@@ -296,7 +296,8 @@ for name, source in {"folder": 'image_folder("indices", palette = "index")',
     pictures = 'image_folder("pictures")'
     if name == "joint":
         pictures = f"concat({pictures}, {pictures})"
-    if not compile(f"index_{name}", program(pictures, source, "3, ", "1, ")):
+    others = "" if name == "list" else "1, "  # masks may lack an axis of channels
+    if not compile(f"index_{name}", program(pictures, source, "3, ", others)):
         continue
     status, _, message = run(f"./index_{name}", "-q", "-o", f"index_{name}.1")
     check(f"indices in a {name} train", status == 0 and "warning" not in message, message)

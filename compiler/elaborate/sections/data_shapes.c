@@ -87,9 +87,10 @@ static bool takes_indices(const DataCall *source) {
 static void check_palette(Elaborator *e, const DataPipeline *pipeline, const InputInfo *input) {
   const DataCall *source = &pipeline->calls[0];
   if (!takes_indices(source)) return;
-  if (input->type.shape.dim[1] != 1) {
+  if (input->type.shape.rank == 4 && input->type.shape.dim[1] != 1) {
     report_shape(e, source, input,
-                 "the indices of a palette are one number a pixel, [batch, 1, height, width]");
+                 "the indices of a palette are one number a pixel, [batch, height, width] or "
+                 "[batch, 1, height, width]");
     return;
   }
   for (int c = 1; c < pipeline->call_count; c++) {
@@ -139,16 +140,14 @@ static void check_picture(Elaborator *e, const DataPipeline *pipeline) {
   const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
   if (input) {
     const Shape *shape = &input->type.shape;
-    bool decodes = data_decodes_pictures(data_gives(source->function));
-    bool is_plane = shape->rank == 3 && !decodes;
     bool is_picture =
         input->is_batched &&
-        (is_plane || (shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3)));
+        (shape->rank == 3 || (shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3)));
     if (!is_picture)
-      report_shape(e, source, input,
-                   decodes ? "pictures are [batch, channels, height, width] with 1 or 3 channels"
-                           : "pictures are [batch, height, width], or [batch, channels, height, "
-                             "width] with 1 or 3 channels");
+      report_shape(
+          e, source, input,
+          "pictures are [batch, height, width], or [batch, channels, height, width] with 1 "
+          "or 3 channels");
     else if (input->type.dtype == DTYPE_BOOL)
       report_shape(e, source, input, "pictures have values from 0 to 255");
     else {
