@@ -6,7 +6,8 @@
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
     builtins_schedule[], builtins_gradient[], builtins_follow[], builtins_classified[],
-    builtins_ranked[], builtins_units[], builtins_per_batch[], builtins_gradient_norm[];
+    builtins_ranked[], builtins_units[], builtins_per_batch[], builtins_gradient_norm[],
+    builtins_ranges[];
 #define BUILTIN(family, call, data, name, formals, doc)                                            \
   { name, name "(" formals ")", doc, call, data, family }
 

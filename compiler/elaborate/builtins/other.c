@@ -418,7 +418,8 @@ static const Builtin *const tables[] = {
     builtins_math,   builtins_shape,    builtins_reduce,    builtins_window,
     builtins_random, builtins_other,    builtins_files,     builtins_schedule,
     builtins_check,  builtins_gradient, builtins_follow,    builtins_classified,
-    builtins_ranked, builtins_units,    builtins_per_batch, builtins_gradient_norm};
+    builtins_ranked, builtins_units,    builtins_per_batch, builtins_gradient_norm,
+    builtins_ranges};
 
 const Builtin *builtins_table(int i) {
   return i < (int)(sizeof tables / sizeof tables[0]) ? tables[i] : NULL;

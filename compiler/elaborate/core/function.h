@@ -47,6 +47,7 @@ typedef struct Argument {
   AstName name; /* text NULL: positional */
   Value value;
   Span span;
+  Span given; /* the same in the user's call, where the library hands on what it was given */
 } Argument;
 
 /* A call with `_`: its parameters belong to the layer, each use shares them. */
@@ -66,6 +67,7 @@ struct Layer {
 struct Deferred {
   Function *function;
   Value *arguments; /* one a formal */
+  Span *given;      /* where these stand in the user's call */
   Span span;
   const AstExpr *expr; /* identity over the traces */
   const char *path;    /* of the frame that evaluated it */

@@ -47,6 +47,7 @@ typedef struct Symbol {
   SymbolKind kind;
   Value value;
   Span span;
+  Span given;   /* of a formal: the argument in the user's call; no file: its default */
   Slot *slot;   /* param, state */
   Usage *usage; /* NULL where it does not matter */
   bool is_over; /* of a loop that has ended */

@@ -69,9 +69,9 @@ static void report_unknown_argument(Elaborator *e, const Function *function, Ast
   note_definition(d, function);
 }
 
-/* given[i]: whether formal i got a value. Defaults come later, in the frame. */
+/* given[i]: whether formal i got a value, places[i]: where it stands in the user's call. Defaults come later, in the frame. */
 static bool match_arguments(Elaborator *e, Function *function, const Arguments *arguments,
-                            Value *values, Span *spans, bool *given) {
+                            Value *values, Span *spans, Span *places, bool *given) {
   const AstFormals *formals = &function->stmt->function.formals;
   bool fits = true;
   for (int i = 0; i < arguments->count; i++) {
@@ -95,6 +95,7 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
       given[at] = true;
       values[at] = argument->value;
       spans[at] = argument->span;
+      places[at] = argument->given;
       fits = fits && !value_is_error(argument->value);
     }
   }
@@ -110,7 +111,7 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
 
 /* In the frame: formals become names; a default sees those before it. */
 static bool bind_formals(Elaborator *e, const Function *function, Value *values, const Span *spans,
-                         const bool *given) {
+                         const Span *places, const bool *given) {
   const AstFormals *formals = &function->stmt->function.formals;
   bool fits = true;
   for (int i = 0; i < formals->count; i++) {
@@ -120,8 +121,9 @@ static bool bind_formals(Elaborator *e, const Function *function, Value *values,
     if (formal->type && !value_is_error(values[i]) && values[i].kind != VALUE_NONE &&
         !evaluate_formal_type(e, formal, values[i], at))
       fits = false;
-    scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, formal->name.text, values[i],
-               formal->name.span);
+    Symbol *symbol = scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, formal->name.text,
+                                values[i], formal->name.span);
+    if (given[i]) symbol->given = places[i];
     fits = fits && !value_is_error(values[i]);
   }
   return fits;
@@ -178,13 +180,13 @@ static const char *argument_name(Elaborator *e, const Function *function,
 static Value call_def(Elaborator *e, Function *function, const Arguments *arguments,
                       const Layer *layer) {
   Value values[MAX_FORMALS];
-  Span spans[MAX_FORMALS];
+  Span spans[MAX_FORMALS], places[MAX_FORMALS];
   bool given[MAX_FORMALS] = {false};
   const AstFormals *formals = &function->stmt->function.formals;
   if (formals->count > MAX_FORMALS)
     return report_error_value(e, function->stmt->function.name.span,
                               "'%s' has more than %d arguments", function->name, MAX_FORMALS);
-  if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
+  if (!match_arguments(e, function, arguments, values, spans, places, given)) return value_error();
   const char *path =
       layer ? layer->path : path_of_call(e, function, argument_name(e, function, arguments));
   Frame *frame = frame_enter(e, function, arguments->call, path);
@@ -193,7 +195,7 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
   if (layer && layer->followed) frame->follower = layer;
   if (layer && layer->is_evaluated) frame->is_evaluated = true;
   Value result = value_error();
-  if (bind_formals(e, function, values, spans, given)) {
+  if (bind_formals(e, function, values, spans, places, given)) {
     result = function->stmt->kind == AST_EXTERN
                  ? evaluate_extern(e, function, arguments->call, values)
                  : run_def(e, frame, function);
@@ -231,13 +233,15 @@ static Value defer(Elaborator *e, Function *function, const Arguments *arguments
   bool given[MAX_FORMALS] = {false};
   deferred->function = function;
   deferred->arguments = ARENA_ARRAY(e->arena, Value, count + 1);
+  deferred->given = ARENA_ARRAY(e->arena, Span, count + 1);
   deferred->span = arguments->call;
   deferred->expr = expr;
   deferred->path = e->frame->path;
   if (count > MAX_FORMALS)
     return report_error_value(e, arguments->call, "'%s' has more than %d arguments", function->name,
                               MAX_FORMALS);
-  if (!match_arguments(e, function, arguments, deferred->arguments, spans, given) ||
+  if (!match_arguments(e, function, arguments, deferred->arguments, spans, deferred->given,
+                       given) ||
       !check_numbers(e, function, deferred->arguments, spans, given))
     return value_error();
   for (int i = 0; i < count; i++)
@@ -277,7 +281,7 @@ Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
     given[i] = values[i].kind != VALUE_KIND_COUNT;
     spans[i] = deferred->span;
   }
-  if (!bind_formals(e, function, values, spans, given)) {
+  if (!bind_formals(e, function, values, spans, deferred->given, given)) {
     call_leave(e, frame);
     return NULL;
   }
@@ -323,7 +327,8 @@ static Value make_layer(Elaborator *e, Value callee, const AstExpr *expr) {
   const char *name = NULL;
   for (int i = 0; i < written->count; i++) {
     const AstArgument *argument = &written->items[i];
-    layer->arguments[i] = (Argument){.name = argument->name, .span = argument->value->span};
+    layer->arguments[i] = (Argument){
+        .name = argument->name, .span = argument->value->span, .given = argument->value->span};
     layer->is_hole[i] = argument->value->kind == AST_PLACEHOLDER;
     if (layer->is_hole[i]) continue;
     Value value = layer->arguments[i].value = evaluate_expr(e, argument->value);
@@ -361,6 +366,7 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
       return report_error_value(e, filled->name.span, "a layer's arguments are positional");
     all.items[i].value = filled->value;
     all.items[i].span = filled->span;
+    all.items[i].given = filled->given;
   }
   if (layer->callee.kind == VALUE_BUILTIN) return call_value(e, layer->callee, &all);
   return call_def(e, layer->callee.function, &all, layer);
@@ -424,6 +430,13 @@ Value call_value(Elaborator *e, Value callee, const Arguments *arguments) {
   return call_with(e, callee, arguments, NULL);
 }
 
+/* Where the user wrote the value: a formal of the library's that is handed on was written elsewhere. */
+static Span place_of_user(const Elaborator *e, const AstExpr *expr) {
+  if (expr->kind != AST_NAME || !expr->span.file || !expr->span.file->is_prelude) return expr->span;
+  const Symbol *symbol = scope_find_own(e->frame->scope, expr->name);
+  return symbol && symbol->kind == SYMBOL_FORMAL ? symbol->given : expr->span;
+}
+
 static Value evaluate_written_call(Elaborator *e, const AstExpr *expr) {
   Value callee = evaluate_expr(e, expr->call.callee);
   const AstArguments *written = &expr->call.arguments;
@@ -436,7 +449,10 @@ static Value evaluate_written_call(Elaborator *e, const AstExpr *expr) {
     const AstArgument *argument = &written->items[i];
     Value value = evaluate_expr(e, argument->value);
     failed = failed || value_is_error(value);
-    arguments.items[i] = (Argument){argument->name, value, argument->value->span};
+    arguments.items[i] = (Argument){.name = argument->name,
+                                    .value = value,
+                                    .span = argument->value->span,
+                                    .given = place_of_user(e, argument->value)};
   }
   if (failed || e->trace->exhausted) return value_error();
   e->at = expr->span;
