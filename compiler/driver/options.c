@@ -12,6 +12,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/images.h"
 #include "driver/machine.h"
+#include "driver/option_names.h"
 #include "program/stages.h"
 #include "support/names.h"
 
@@ -151,11 +152,6 @@ static const char documentation[] =
     "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine "
     "refused.";
 
-typedef struct Word {
-  const char *text;
-  int value;
-} Word;
-
 static const Word command_words[] = {{"check", COMMAND_CHECK},
                                      {"fmt", COMMAND_FORMAT},
                                      {"doc", COMMAND_DOC},
@@ -175,22 +171,11 @@ static const Word emit_words[] = {{"c", EMIT_C},
                                   {"exe", EMIT_EXECUTABLE},
                                   {0, 0}};
 static const Word colour_words[] = {{"auto", -1}, {"always", 1}, {"never", 0}, {0, 0}};
+static const Word report_words[] = {{"json", REPORT_JSON}, {"text", REPORT_TEXT}, {0, 0}};
 static const Word float_words[] = {{"f32", DTYPE_F32}, {"f64", DTYPE_F64}, {0, 0}};
 static const Word scan_words[] = {
     {"auto", SCANS_AUTO}, {"unroll", SCANS_UNROLL}, {"loop", SCANS_LOOP}, {0, 0}};
 static const Word level_words[] = {{"0", 0}, {"1", 1}, {"2", 1}, {"3", 1}, {0, 0}};
-
-/* The value of a word, or an argp error that lists what there is. */
-static int word_value(struct argp_state *state, const Word *words, const char *text,
-                      const char *option) {
-  Text list = {0};
-  for (const Word *word = words; word->text; word++)
-    if (!strcmp(word->text, text)) return word->value;
-  for (const Word *word = words; word->text; word++)
-    text_printf(&list, "%s%s", list.length ? ", " : "", word->text);
-  argp_error(state, "%s takes one of %s, not \"%s\"", option, list.data, text);
-  return 0;
-}
 
 /* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" after it or
  * not. */
@@ -234,10 +219,17 @@ static int parse_count(struct argp_state *state, const char *option, const char 
 }
 
 static const char *pass_name(struct argp_state *state, const char *name, bool all) {
+  enum { MOST = 64 };
+  const char *names[MOST];
+  int count = 0;
   if ((all && !strcmp(name, "all")) || pass_find(name)) return name;
+  for (int i = 0; i < pass_count && count < MOST; i++) names[count++] = pass_table[i].name;
+  for (int i = 0; i < stage_count && count < MOST; i++) names[count++] = stage_table[i].name;
+  const char *nearest = name_nearest(name, names, count);
+  const char *meant = nearest ? name_printf("; did you mean \"%s\"?", nearest) : ";";
   argp_error(state,
-             "there is no pass or stage \"%s\"; nnc --help-passes and --help-stages list them",
-             name);
+             "there is no pass or stage \"%s\"%s nnc --help-passes and --help-stages list them",
+             name, meant);
   return NULL;
 }
 
@@ -352,6 +344,20 @@ static void check_output(const Options *options, struct argp_state *state) {
                options->output, is_c ? "c" : "cuda", end);
 }
 
+static void check_names(ParseState *parse, struct argp_state *state) {
+  const char *mistake = option_names_mistake(parse->arena, option_table, state->argc, state->argv);
+  state->name = "nnc"; /* argp gives it one later */
+  if (mistake) argp_error(state, "%s", mistake);
+}
+
+/* `nnc chekc model.net`: a word that is no file, but nearly a command. */
+static void check_command(const Options *options, struct argp_state *state) {
+  const char *file = options->files.count > 0 ? options->files.items[0] : NULL;
+  if (!file || options->command != COMMAND_COMPILE || access(file, F_OK) == 0) return;
+  const char *nearest = option_nearest_word(command_words, file);
+  if (nearest) argp_error(state, "unknown command '%s'; did you mean '%s'?", file, nearest);
+}
+
 static void check_usage(ParseState *parse, struct argp_state *state) {
   Options *options = parse->options;
   bool single = options->command == COMMAND_COMPILE;
@@ -371,6 +377,7 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
   check_target(parse, state);
   check_tuning(options, state);
   check_output(options, state);
+  check_command(options, state);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],
@@ -424,24 +431,24 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     break;
   case 'O':
     options->has_level = true;
-    options->passes.level = word_value(state, level_words, argument, "-O");
+    options->passes.level = option_word(state, level_words, argument, "-O");
     break;
   case KEY_TARGET:
-    options->target = targets[word_value(state, target_words, argument, "--target")];
+    options->target = targets[option_word(state, target_words, argument, "--target")];
     break;
   case KEY_GEMM:
-    options->gemm = (GemmChoice)word_value(state, gemm_words, argument, "--gemm");
+    options->gemm = (GemmChoice)option_word(state, gemm_words, argument, "--gemm");
     break;
   case KEY_CONV:
-    options->conv = (ConvChoice)word_value(state, conv_words, argument, "--conv");
+    options->conv = (ConvChoice)option_word(state, conv_words, argument, "--conv");
     break;
   case KEY_FLOAT:
     options->has_float = true;
-    options->float_type = (DType)word_value(state, float_words, argument, "--float");
+    options->float_type = (DType)option_word(state, float_words, argument, "--float");
     break;
   case KEY_SCANS:
     options->has_scans = true;
-    options->scans = (ScanChoice)word_value(state, scan_words, argument, "--scans");
+    options->scans = (ScanChoice)option_word(state, scan_words, argument, "--scans");
     break;
   case KEY_MEMORY_LIMIT: parse_memory_limit(state, options, argument); break;
   case KEY_TUNE: options->tunes = true; break;
@@ -450,11 +457,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_CACHE_SIZE:
     options->toolchain.cache_bytes = parse_size(state, "--cache-size", argument, "");
     break;
-  case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
+  case KEY_EMIT:
+    options->emit = (EmitKind)option_word(state, emit_words, argument, "--emit");
+    break;
   case KEY_REPORT:
-    if (argument && strcmp(argument, "json") && strcmp(argument, "text"))
-      argp_error(state, "--report takes json or text, not \"%s\"", argument);
-    options->report = argument && !strcmp(argument, "json") ? REPORT_JSON : REPORT_TEXT;
+    options->report = REPORT_TEXT;
+    if (argument)
+      options->report = (ReportKind)option_word(state, report_words, argument, "--report");
     break;
   case KEY_DUMP_AFTER:
     if (stage_find(argument)) options->stages.dump_after = argument;
@@ -465,7 +474,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_TIME_PASSES: options->passes.time = options->stages.time = true; break;
   case KEY_HELP_PASSES: list_passes(); break;
   case KEY_HELP_STAGES: list_stages(); break;
-  case KEY_COLOUR: options->colour = word_value(state, colour_words, argument, "--color"); break;
+  case KEY_COLOUR: options->colour = option_word(state, colour_words, argument, "--color"); break;
+  case ARGP_KEY_INIT: check_names(parse, state); break;
   case ARGP_KEY_ARG: parse_positional(parse, state, argument); break;
   case ARGP_KEY_END: check_usage(parse, state); break;
   default: return ARGP_ERR_UNKNOWN;

@@ -199,19 +199,29 @@ static int unknown_command(const Parse *parse, const char *word) {
   return unknown("command", word, nnc_nearest(word, parse->command_count, names), "");
 }
 
-static int unknown_option(const char *word) {
+/* The nearest of the flags that these commands know and of the program's options; NULL: none is near. */
+static const char *nearest_flag(const char *name, unsigned commands,
+                                char flags[NNC_MAX_OPTIONS][64]) {
   const char *names[OPTION_COUNT + NNC_MAX_OPTIONS];
-  char flags[NNC_MAX_OPTIONS][64];
-  int count = OPTION_COUNT;
-  for (int i = 0; i < OPTION_COUNT; i++) names[i] = options_table[i].name;
-  for (int i = 0; i < nnc_the_model.option_count; i++)
+  int count = 0;
+  for (int i = 0; i < OPTION_COUNT; i++)
+    if (options_table[i].commands & commands) names[count++] = options_table[i].name;
+  for (int i = 0; i < nnc_the_model.option_count && (commands & RUNS); i++)
     names[count++] = nnc_setting_flag(i, flags[i]);
+  return nnc_nearest(name, count, names);
+}
+
+/* What the command knows is likelier than what another does. */
+static int unknown_option(const Parse *parse, const char *word) {
+  char flags[NNC_MAX_OPTIONS][64];
+  const nnc_command *command = parse->options->command;
   char name[64];
   size_t length = strcspn(word + 2, "=");
   if (word[1] != '-' || length >= sizeof name) return unknown("flag", word, NULL, "");
   memcpy(name, word + 2, length);
   name[length] = '\0';
-  return unknown("flag", name, nnc_nearest(name, count, names), "--");
+  const char *nearest = command ? nearest_flag(name, command->bit, flags) : NULL;
+  return unknown("flag", name, nearest ? nearest : nearest_flag(name, ALL, flags), "--");
 }
 
 /* Whether this program has no such flag, but others do. */
@@ -383,7 +393,7 @@ static int parse_option(Parse *parse, const char *word) {
   int index = find_option(word, &attached);
   int setting = word[1] == '-' ? nnc_setting_find(word + 2, strcspn(word + 2, "=")) : -1;
   if (setting >= 0) return parse_setting(parse, setting, word);
-  if (index < 0) return unknown_option(word);
+  if (index < 0) return unknown_option(parse, word);
   if (options_table[index].kind == KIND_FLAG) {
     if (!attached) return store(parse, index, NULL);
     nnc_error("--%s takes no value", options_table[index].name);

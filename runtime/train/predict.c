@@ -367,7 +367,9 @@ int nnc_predict_command(const nnc_options *options) {
   nnc_session session;
   bool as_csv = options->format && strcmp(options->format, "csv") == 0;
   if (options->format && !as_csv && strcmp(options->format, "json") != 0) {
-    nnc_error("--format of predict is json or csv, not '%s'", options->format);
+    const char *nearest = nnc_nearest(options->format, 2, (const char *const[]){"json", "csv"});
+    nnc_error("--format of predict is json or csv, not '%s'%s%s%s", options->format,
+              nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return NNC_EXIT_USAGE;
   }
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;

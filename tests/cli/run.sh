@@ -13,7 +13,25 @@ check_status "version" 0 '^nnc [0-9]+\.[0-9]+\.[0-9]+$' "$nnc" --version
 check_status "help names every command" 0 'nnc doc \[NAME\]' "$nnc" --help
 check_status "no file" 2 'which .net file' "$nnc"
 check_status "two files" 2 'one file makes one executable' "$nnc" a.net b.net
-check_status "unknown flag" 2 'unrecognized option' "$nnc" --no-such-flag x.net
+check_status "unknown flag" 2 "^nnc: unknown option '--no-such-flag'; nnc --help lists all$" "$nnc" --no-such-flag x.net
+# misspelt WORD MEANT ARGUMENT...: the words of the command line that are meant.
+misspelt() { check_status "misspelt $1" 2 "^nnc: .*$1.*; did you mean [\"']$2[\"']\\?" "$nnc" "${@:3}"; }
+misspelt --emitt --emit --emitt=c models/iris.net
+misspelt --memry-limit --memory-limit models/iris.net --memry-limit 3M
+misspelt --presicion "-D train.precision=bf16' or '--float" --presicion bf16 models/iris.net
+misspelt --helpp --help --helpp
+misspelt cdua cuda --target=cdua models/iris.net
+misspelt cc c --emit cc models/iris.net
+misspelt f23 f32 --float=f23 models/iris.net
+misspelt jsn json models/iris.net --report=jsn
+misspelt dcee dce --dump-after=dcee models/iris.net
+misspelt chekc check chekc models/iris.net
+misspelt lps lsp lps
+check_status "a digit is like no other" 2 '-O takes one of 0, 1, 2, 3, not "5"$' "$nnc" -O5 models/iris.net
+check_status "beginnings of options" 0 '"model": "iris"' "$nnc" --optim=1 --report=json models/iris.net
+check_status "what begins several" 2 "'--he' is ambiguous" "$nnc" --he models/iris.net
+check_status "values are no options" 0 '"model": "iris"' "$nnc" --cflags --emitt --report=json models/iris.net
+check_status "nor what follows --" 3 'cannot read --emitt' "$nnc" -- --emitt
 check_status "unknown kind" 2 '--emit takes one of c, cuda, ir' "$nnc" --emit=pdf x.net
 check_status "C of a program for CUDA" 2 'emit=c is for --target=c; with --target=cuda --emit=cuda' "$nnc" --target=cuda --emit=c x.net
 check_status "GPUs without --target=cuda" 2 'arch=sm_80,sm_90a names GPUs, which are for --target=cuda' "$nnc" --arch=sm_80,sm_90a x.net

@@ -373,6 +373,10 @@ test_profile() {
 test_usage() {
   run 2 "unknown command 'trian'; did you mean 'train'" ./toy trian
   run 2 "unknown flag '--epcohs'; did you mean '--epochs'" ./toy --epcohs=3
+  run 2 "unknown flag '--tp'; did you mean '--top'" ./toy predict --tp 2
+  run 2 "unknown flag '--tp'; did you mean '--to'" ./toy report --tp page.html
+  run 2 "unknown flag '--epcohs'; did you mean '--epochs'" ./toy eval --epcohs 2
+  run 2 "format of predict is json or csv, not 'cvs'; did you mean 'csv'" ./toy predict --format=cvs
   run 2 'at least 0' ./toy --epochs=-1
   run 2 'at least 1' ./toy --threads 0
   run 2 'wants a value' ./toy --out
