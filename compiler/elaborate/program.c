@@ -13,6 +13,7 @@
 #include "elaborate/elaborate.h"
 #include "elaborate/eval/evaluate.h"
 #include "elaborate/sections/data.h"
+#include "elaborate/sections/definitions.h"
 #include "elaborate/sections/generate.h"
 #include "elaborate/sections/metrics.h"
 #include "elaborate/sections/predict.h"
@@ -103,65 +104,6 @@ static void parse_definitions(Elaborator *e) {
   }
 }
 
-static bool has_train(const Elaborator *e) {
-  for (int i = 0; i < e->program->stmts.count; i++)
-    if (e->program->stmts.items[i]->kind == AST_TRAIN) return true;
-  return false;
-}
-
-static bool is_train_key(const char *name) {
-  for (int i = 0; train_key_name(i); i++)
-    if (strcmp(train_key_name(i), name) == 0) return true;
-  return false;
-}
-
-/* Constants of the program for a name; keys for what is after "train.", or for a name that is one. */
-static void suggest_definition(Elaborator *e, Diagnostic *d, const char *name) {
-  VEC(const char *) constants = {0}, keys = {0};
-  for (int i = 0; i < e->program->stmts.count; i++) {
-    const AstStmt *stmt = e->program->stmts.items[i];
-    for (int k = 0; stmt->kind == AST_CONST && k < stmt->constants.count; k++)
-      vec_push(e->arena, &constants, stmt->constants.items[k].name.text);
-    if (stmt->kind == AST_OPTION) vec_push(e->arena, &constants, stmt->option.name.text);
-  }
-  for (int i = 0; train_key_name(i) && has_train(e); i++)
-    vec_push(e->arena, &keys, train_key_name(i));
-  bool is_of_train = strncmp(name, "train.", 6) == 0;
-  const char *constant = report_meant(name, constants.items, constants.count);
-  const char *key = report_meant(is_of_train ? name + 6 : name, keys.items, keys.count);
-  if (constant) diag_help(d, "did you mean '%s'?", constant);
-  else if (key) diag_help(d, "did you mean 'train.%s'?", key);
-}
-
-/* Of several definitions of a name the last one is used, so that the first of them is not. */
-static void report_definition(Elaborator *e, int index) {
-  const char *name = e->options->definitions[index].name;
-  bool is_again = false;
-  for (int i = 0; i < e->options->definition_count; i++) {
-    if (i == index || strcmp(e->options->definitions[i].name, name) != 0) continue;
-    if (i < index) return; /* reported there */
-    is_again = true;
-  }
-  if (is_again) {
-    report_error(e, (Span){0}, "-D %s is given more than once", name);
-    return;
-  }
-  if (strncmp(name, "train.", 6) == 0 && is_train_key(name + 6)) {
-    report_error(e, (Span){0}, "-D %s: the program has no train block", name);
-    return;
-  }
-  suggest_definition(
-      e,
-      report_error(e, (Span){0},
-                   "-D %s: the program has no constant, option or train key of this name", name),
-      name);
-}
-
-static void check_definitions(Elaborator *e) {
-  for (int i = 0; i < e->options->definition_count; i++)
-    if (!e->definition_used[i]) report_definition(e, i);
-}
-
 /* What executes the statements that evaluation leaves to variables and sections. */
 static StatementFunction *const statements[AST_STMT_KINDS] = {
     [AST_PARAM] = variable_declare,   [AST_STATE] = variable_declare,
@@ -236,7 +178,7 @@ static void report_no_train(Elaborator *e) {
 static Trace *trace_training(Elaborator *e) {
   Trace *trace = trace_program(e, ENTRY_TRAIN, true, false);
   find_batch(e);
-  check_definitions(e);
+  definitions_check(e);
   data_check(e);
   if (!trace->train && !trace->exhausted && !has_predict(e)) report_no_train(e);
   if (trace->train) train_configure(e);

@@ -55,6 +55,27 @@ check_status "misspelt train key" 1 "did you mean 'train.average'" "$nnc" -D tra
 check_status "misspelt value of a train key" 1 "did you mean 'bf16'" "$nnc" check -D train.precision=bf17 models/iris.net
 check_status "a train key by its name elsewhere" 1 "did you mean 'train.epochs'" "$nnc" check -D train.num_epochs=3 models/iris.net
 check_status "a train key without its block" 1 "did you mean 'train.epochs'" "$nnc" check -D epochs=3 models/iris.net
+# refused NAME LINES: -D NAME=0.5 of iris.net with a constant `decay`; the lines after the error.
+sed '1i const decay = 0.5' models/iris.net >"$work/names.net"
+refused() {
+  local found
+  found=$("$nnc" check -D "$1=0.5" "$work/names.net" 2>&1 | grep '^  help' | sed 's/^  help: //')
+  if [ "$found" = "$2" ]; then ok; else fail "-D $1: '$found' instead of '$2'"; fi
+}
+optimizer=$(sed -n 's/.*optimizer = \([a-z]*\).*/\1/p' models/iris.net)
+for name in lr train.lr train.optimizer.lr "$optimizer.lr" train.learning_rate; do
+  refused $name "'lr' is an argument of the optimizer: -D 'train.optimizer=$optimizer(lr = 0.5)'
+or name it in the program, 'const lr = ...' and '$optimizer(lr = lr)', for -D lr=0.5"
+done
+refused deca "did you mean 'decay'?"
+refused step "did you mean 'train.steps'?"
+all="-D NAME=VALUE replaces constants and options, of which there are decay and batch
+-D train.KEY=VALUE replaces keys of the train block: minimize, optimizer, clip, lazy, average, epochs, steps, metrics, \
+precision, loss_scale, accumulate, validate, seed, save, save_every, keep and stop"
+refused nothing "$all"
+refused logits "'logits' is a value; as 'const logits = ...' it could be replaced
+$all"
+check_status "an argument of an optimizer that is followed" 0 '' "$nnc" check -D "train.optimizer=$optimizer(lr = 0.5)" models/iris.net
 check_status "a definition twice" 1 'nnc: error: -D train.precision is given more than once' \
   "$nnc" check -D train.precision=bf17 -D train.precision=bf16 models/iris.net
 check "a definition twice is no other name" sh -c \
