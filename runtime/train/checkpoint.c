@@ -23,6 +23,7 @@
 #include "os/replace.h"
 #include "train/init_files.h"
 #include "train/source_change.h"
+#include "train/train_command.h"
 
 enum { PIECE = NNC_BUFFER(1 << 16, 8) }; /* of a tensor, on its way */
 
@@ -418,19 +419,12 @@ int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *positi
 
 static bool is_absent(const char *path) { return access(path, F_OK) != 0 && errno == ENOENT; }
 
-/* The command that trains into the folder of this one. */
-static const char *train_command(char text[512], const nnc_options *options) {
-  snprintf(text, 512, "%.200s%s%.200s", options->words[0], options->out ? " --out " : "",
-           options->out ? options->out : "");
-  return text;
-}
-
 /* A run is there, or was not yet: only then does the best one wait for a report. */
 static bool no_best(const nnc_session *session, const char *path) {
   const nnc_options *options = session->options;
-  char command[512], *folder = nnc_default_folder(options);
+  char command[NNC_COMMAND_BYTES], *folder = nnc_default_folder(options);
   char *last = folder ? nnc_path_join(folder, "checkpoint.safetensors") : NULL;
-  train_command(command, options);
+  nnc_train_command_text(command, options);
   if (!session->steer.best_of)
     nnc_error("there is no %s: training keeps the best checkpoint where the program says "
               "save = best(SET.METRIC)",
@@ -448,19 +442,19 @@ static bool no_best(const nnc_session *session, const char *path) {
 }
 
 static bool no_checkpoint(const nnc_session *session, const char *path) {
-  char command[512];
+  char command[NNC_COMMAND_BYTES];
   if (session->options->best) return no_best(session, path);
   if (session->model->train.run)
     nnc_error("there is no checkpoint %s; train first: %s, or give one with --init FILE", path,
-              train_command(command, session->options));
+              nnc_train_command_text(command, session->options));
   else nnc_error("there is no checkpoint %s; give one with --init FILE", path);
   return false;
 }
 
 bool nnc_checkpoint_is_there(const nnc_session *session, const char *path) {
-  char command[512];
+  char command[NNC_COMMAND_BYTES];
   if (!is_absent(path)) return true;
-  train_command(command, session->options);
+  nnc_train_command_text(command, session->options);
   if (strcmp(path, session->checkpoint) == 0)
     nnc_error("there is no checkpoint %s to resume: nothing has been trained here; train first: %s",
               path, command);

@@ -113,6 +113,8 @@ check_status "help" 0 '^ +--lr X +default 0.01, from 0, less than 1  \(options.n
 check_status "lengths" 0 '^ +--warm N +default 1 epochs  \(options.net:7\)$' ./options predict --help
 check_status "not of info" 2 '--lr is no flag of info' ./options info --lr 1e-3
 check_status "info tells them" 0 '^option --first-seed: a whole number from 0, such as 7 \(line 10\)' ./options info
+check_status "the command that trains first has them" 1 'train first: ./options --data . --out none --lr 1e-3 --first-seed 4, or' \
+  ./options predict --first-seed 4 --lr 1e-3 --out none --data . x.csv
 check_status "in JSON" 0 '"options":\[\{"name":"lr","whole":false,"default":0.01,"least":0,"limit":1,"line":3\}' ./options info --json
 while IFS='|' read -r words wanted; do
   # shellcheck disable=SC2086

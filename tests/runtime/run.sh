@@ -105,6 +105,16 @@ test_metrics() {
     ./toy export new.npz --out nowhere
   run 1 'there is no checkpoint nowhere/checkpoint.safetensors to resume: .* train first: ./toy --out nowhere' \
     ./toy --resume --out nowhere
+  run 1 "train first: ./toy --data 'my data' --out nowhere, or" ./toy predict -d 'my data' x --out=nowhere
+  run 1 'train first: ./toy --data data --epochs=3 -onowhere -j 2$' \
+    ./toy --data data -r --epochs=3 -onowhere -j 2
+  run 1 'train first: ./toy train --data data --out nowhere$' \
+    ./toy train --data data --resume nowhere/checkpoint.safetensors --out nowhere
+  run 1 'train first: ./toy --out nowhere$' ./toy --resume=nowhere/checkpoint.safetensors --out nowhere
+  local words
+  words=$(./toy eval -d "it's & \$(x)" --out nowhere 2>&1 | sed 's/.*train first: //; s/, or give.*//')
+  check "words for a shell" test "$(eval "printf '%s|' $words")" = "./toy|--data|it's & \$(x)|--out|nowhere|"
+  run 1 'train first: ./toy --data \.\.\. --out nowhere, or' ./toy eval -d "$(printf '%0900d' 1)" --out nowhere
   check "which makes no folder" test ! -e nowhere
   run 1 'there is no checkpoint gone.safetensors to resume; --resume without a file goes on with .*/checkpoint' \
     ./toy --resume gone.safetensors
