@@ -5,6 +5,7 @@
  * forward pass is what evaluation computes; what the training step computes beyond it is the
  * backward pass and the update. Data sets live in memory of the host, beside the arena. */
 #include "program/buffers.h"
+#include "program/updates.h"
 
 #include <string.h>
 #include "ops/op.h"
@@ -55,8 +56,6 @@ static void add_layer(Report *report, const char *path) {
   Layer layer = {.prefix = arena_strndup(report->arena, path, length), .length = length};
   vec_push(report->arena, &report->layers, layer);
 }
-
-static bool is_backward(const Node *node) { return strstr(node->path, ".grad") != NULL; }
 
 /* Flops of the nodes of a graph, done `rounds` times, by layer: to `forward` with shapes, or to
  * `backward`. */
@@ -131,69 +130,6 @@ static int64_t parameter_count(const Report *report) {
   return count;
 }
 
-/* ---- updates that are launches of their own ---- */
-
-typedef struct Update {
-  const char *variable;
-  const Step *step; /* that stores it */
-  bool is_fused;    /* into the contraction or convolution of its gradient */
-  bool is_copied;   /* through memory of its own */
-} Update;
-
-typedef VEC(Update) UpdateList;
-
-static bool step_stores(const Program *program, const Step *step, int buffer) {
-  if (step->kind == STEP_COPY) return step->copy_to == buffer;
-  if (step->kind != STEP_LAUNCH) return false;
-  const Kernel *kernel = program->kernels.items[step->kernel];
-  for (int i = 0; i < step->operand_count; i++)
-    if (step->operands[i] == buffer && kernel->operands[i].is_output) return true;
-  return false;
-}
-
-static UpdateList find_updates(const Report *report) {
-  UpdateList list = {0};
-  const Program *program = report->program;
-  const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
-  for (int b = 0; b < program->buffers.count && entry->present; b++) {
-    if (program->buffers.items[b].kind != BUFFER_VARIABLE ||
-        program->module->variables.items[b].kind != VARIABLE_PARAM)
-      continue;
-    for (int s = 0; s < entry->steps.count; s++) {
-      const Step *step = &entry->steps.items[s];
-      if (!step_stores(program, step, b)) continue;
-      bool is_launch = step->kind == STEP_LAUNCH;
-      Update update = {program->buffers.items[b].name, step,
-                       is_launch && kernel_is_template(program->kernels.items[step->kernel]),
-                       !is_launch};
-      vec_push(report->arena, &list, update);
-    }
-  }
-  return list;
-}
-
-static const char *update_note(const Update *update, bool has_matrix_gradient) {
-  if (update->is_copied)
-    return "copied at the end, since the old value is read after the new is known";
-  if (!has_matrix_gradient) return "the gradient is no contraction or convolution";
-  return "the gradient has several contributions or is needed as a whole first (clip)";
-}
-
-/* True when some contraction or convolution of the entry gives a tensor of the variable's type. */
-static bool has_matrix_gradient(const Report *report, const char *variable) {
-  const Graph *graph = report->program->module->entries[ENTRY_TRAIN];
-  const Buffer *buffer =
-      &report->program->buffers.items[variable_buffer(report->program, variable)];
-  for (int i = 0; i < graph->nodes.count; i++) {
-    const Node *node = graph->nodes.items[i];
-    OpFamily family = op_info(node->op)->class->family;
-    if ((family == FAMILY_CONTRACTION || family == FAMILY_CONVOLUTION) &&
-        type_equal(node->type, buffer->type) && is_backward(node))
-      return true;
-  }
-  return false;
-}
-
 /* ---- text ---------------------------------------------------------------------------------- */
 
 static void add_bytes_line(Text *text, const char *name, int64_t bytes) {
@@ -227,38 +163,32 @@ static void print_layer(Text *text, const Report *report, const Layer *layer) {
 }
 
 /* The updates that share a reason, with the first few names. */
-static void print_reason(Text *text, const UpdateList *list, const char *const *reasons,
-                         int first) {
+static void print_reason(Text *text, const UpdateList *list, int first) {
   enum { NAMED = 4 };
   int count = 0;
-  for (int i = first; i < list->count; i++) count += reasons[i] == reasons[first];
+  for (int i = first; i < list->count; i++)
+    count += list->items[i].reason == list->items[first].reason;
   text_printf(text, "  %d in a pass of %s own (", count, count > 1 ? "their" : "its");
   int named = 0;
   for (int i = first; i < list->count && named < NAMED; i++) {
-    if (reasons[i] != reasons[first]) continue;
+    if (list->items[i].reason != list->items[first].reason) continue;
     text_printf(text, "%s%s", named > 0 ? ", " : "", list->items[i].variable);
     named++;
   }
-  text_printf(text, "%s): %s\n", count > named ? ", ..." : "", reasons[first]);
+  text_printf(text, "%s): %s\n", count > named ? ", ..." : "", list->items[first].reason);
 }
 
 static void print_updates(Text *text, const Report *report) {
-  UpdateList list = find_updates(report);
+  UpdateList list = updates_find(report->arena, report->program);
   if (list.count == 0) return;
-  const char **reasons = ARENA_ARRAY(report->arena, const char *, list.count);
   int fused = 0;
-  for (int i = 0; i < list.count; i++) {
-    const Update *update = &list.items[i];
-    fused += update->is_fused;
-    if (!update->is_fused)
-      reasons[i] = update_note(update, has_matrix_gradient(report, update->variable));
-  }
+  for (int i = 0; i < list.count; i++) fused += list.items[i].reason == NULL;
   text_printf(text, "\nupdates\n  %d of %d inside the kernel of their gradient\n", fused,
               list.count);
   for (int i = 0; i < list.count; i++) {
-    bool is_first = reasons[i] != NULL;
-    for (int k = 0; k < i; k++) is_first = is_first && reasons[k] != reasons[i];
-    if (is_first) print_reason(text, &list, reasons, i);
+    bool is_first = list.items[i].reason != NULL;
+    for (int k = 0; k < i; k++) is_first = is_first && list.items[k].reason != list.items[i].reason;
+    if (is_first) print_reason(text, &list, i);
   }
 }
 
@@ -473,15 +403,15 @@ static void json_entries(Text *text, const Program *program) {
 }
 
 static void json_updates(Text *text, const Report *report) {
-  UpdateList list = find_updates(report);
+  UpdateList list = updates_find(report->arena, report->program);
   for (int i = 0; i < list.count; i++) {
     const Update *update = &list.items[i];
     text_add(text, i > 0 ? ",\n    {\"parameter\": " : "    {\"parameter\": ");
     text_add_quoted(text, update->variable);
-    text_printf(text, ", \"fused\": %s", update->is_fused ? "true" : "false");
-    if (!update->is_fused) {
+    text_printf(text, ", \"fused\": %s", update->reason ? "false" : "true");
+    if (update->reason) {
       text_add(text, ", \"reason\": ");
-      text_add_quoted(text, update_note(update, has_matrix_gradient(report, update->variable)));
+      text_add_quoted(text, update->reason);
     }
     text_add_char(text, '}');
   }

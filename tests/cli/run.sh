@@ -114,6 +114,15 @@ check_status "passes" 0 '^differentiate' "$nnc" --help-passes
 check_status "report" 0 'peak = arena \+ threads \* workspace: [0-9,]+ bytes with 1, ' "$nnc" models/mnist.net --report
 check_status "report for a GPU" 0 '^  peak = arena: [0-9,]+ bytes$' "$nnc" models/mnist.net --target=cuda --report
 check "report for a GPU knows no threads" sh -c "! '$nnc' models/mnist.net --target=cuda --report | grep thread"
+# updates ENDING ARGUMENT...: the report has a line of updates that ends so.
+updates() { check_status "updates: $1" 0 "^  [0-9]+ .*$1\$" "$nnc" "${@:2}" --report; }
+updates '\(c1.w\): blocks of a task loop compute parts of the gradient, which are added up first' models/lenet.net
+updates '\(conv2d.0.w, .*\): tasks compute parts of the gradient, which are added up first' models/mnist_cnn.net --target=cuda
+updates '\(h1.w, .*\): a number of whole gradients is needed first, as their norm \(clip\)' models/mnist.net -D train.clip=1.0
+updates '\(h.gate.w, h.new.w\): the gradient has several contributions' examples/copy.net
+updates '\(h1.w, .*\): another kernel computes the gradient' models/mnist.net -O0
+updates '\(h1.b, .*\): the gradient is no contraction or convolution' models/mnist.net
+check_status "updates by a loop with a product" 0 '^  1 of 2 inside the kernel of their gradient$' "$nnc" models/logistic.net --report
 check "report as JSON" sh -c "'$nnc' models/mnist.net --report=json | python3 -m json.tool"
 check_status "gradients" 0 'logits\.w .*ok' "$nnc" models/iris.net --check-gradients
 cat >"$work/constant.net" <<'EOF'
