@@ -396,6 +396,7 @@ static const PlainOption flags[] = {OPTION('g', toolchain.debug),
                                     OPTION('v', toolchain.verbose),
                                     OPTION('i', format_in_place),
                                     OPTION(KEY_CHECK, format_check),
+                                    OPTION(KEY_TUNE, tunes),
                                     OPTION(KEY_PARAMETERS, parameters),
                                     OPTION(KEY_INTERNAL, internal),
                                     OPTION(KEY_STATIC, toolchain.is_static),
@@ -451,7 +452,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->scans = (ScanChoice)option_word(state, scan_words, argument, "--scans");
     break;
   case KEY_MEMORY_LIMIT: parse_memory_limit(state, options, argument); break;
-  case KEY_TUNE: options->tunes = true; break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
   case 'j': options->toolchain.jobs = parse_count(state, "--jobs", argument); break;
   case KEY_CACHE_SIZE:
@@ -461,9 +461,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->emit = (EmitKind)option_word(state, emit_words, argument, "--emit");
     break;
   case KEY_REPORT:
-    options->report = REPORT_TEXT;
-    if (argument)
-      options->report = (ReportKind)option_word(state, report_words, argument, "--report");
+    options->report =
+        (ReportKind)option_word(state, report_words, argument ? argument : "text", "--report");
     break;
   case KEY_DUMP_AFTER:
     if (stage_find(argument)) options->stages.dump_after = argument;

@@ -53,14 +53,14 @@ static int refuse(const DataContext *context, const DataField *field, const char
                    call->column, needed, field->name, stage);
 }
 
-int data_check_given(const DataContext *context, const DataTable *table,
-                     const nnc_data_files *given) {
+int data_check_given(const DataContext *context, const DataTable *table, int count,
+                     const char *const *files) {
   const DataField *field = NULL;
   for (int f = 0; f < table->field_count && !field; f++)
     if (table->fields[f].input) field = &table->fields[f];
-  for (int i = 0; field && i < given->count; i++) {
-    const char *kind = kind_of(given->names[i]);
-    if (kind) return refuse(context, field, given->names[i], kind);
+  for (int i = 0; field && i < count; i++) {
+    const char *kind = kind_of(files[i]);
+    if (kind) return refuse(context, field, files[i], kind);
   }
   return 0;
 }

@@ -446,7 +446,7 @@ static int check_given(Opening *opening, const nnc_data *data, const nnc_data_fi
     arrays = table;
     opening->context.call = &opening->pipelines[t]->calls[0];
   }
-  return arrays ? data_check_given(&opening->context, arrays, given) : 0;
+  return arrays ? data_check_given(&opening->context, arrays, given->count, given->names) : 0;
 }
 
 /* Files in the order in which load_all hands them out: by table as first met, then by field. *takers: how many tables

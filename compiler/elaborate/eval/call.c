@@ -69,9 +69,16 @@ static void report_unknown_argument(Elaborator *e, const Function *function, Ast
   note_definition(d, function);
 }
 
-/* given[i]: whether formal i got a value, places[i]: where it stands in the user's call. Defaults come later, in the frame. */
-static bool match_arguments(Elaborator *e, Function *function, const Arguments *arguments,
-                            Value *values, Span *spans, Span *places, bool *given) {
+/* What a call gives to each formal. */
+typedef struct Matched {
+  bool given[MAX_FORMALS]; /* else the default comes later, in the frame */
+  Value values[MAX_FORMALS];
+  Span spans[MAX_FORMALS];
+  Span places[MAX_FORMALS]; /* in the user's call */
+} Matched;
+
+static bool match_arguments(Elaborator *e, const Function *function, const Arguments *arguments,
+                            Matched *matched) {
   const AstFormals *formals = &function->stmt->function.formals;
   bool fits = true;
   for (int i = 0; i < arguments->count; i++) {
@@ -87,20 +94,20 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
                        formals->count, formals->count == 1 ? "" : "s", arguments->count);
       note_definition(d, function);
       return false;
-    } else if (given[at]) {
+    } else if (matched->given[at]) {
       report_error(e, argument->span, "the argument '%s' of '%s' is given twice",
                    formals->items[at].name.text, function->name);
       fits = false;
     } else {
-      given[at] = true;
-      values[at] = argument->value;
-      spans[at] = argument->span;
-      places[at] = argument->given;
+      matched->given[at] = true;
+      matched->values[at] = argument->value;
+      matched->spans[at] = argument->span;
+      matched->places[at] = argument->given;
       fits = fits && !value_is_error(argument->value);
     }
   }
   for (int i = 0; i < formals->count; i++) {
-    if (given[i] || formals->items[i].default_value) continue;
+    if (matched->given[i] || formals->items[i].default_value) continue;
     Diagnostic *d = report_error(e, arguments->call, "'%s' needs the argument '%s'", function->name,
                                  formals->items[i].name.text);
     note_definition(d, function);
@@ -110,21 +117,21 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
 }
 
 /* In the frame: formals become names; a default sees those before it. */
-static bool bind_formals(Elaborator *e, const Function *function, Value *values, const Span *spans,
-                         const Span *places, const bool *given) {
+static bool bind_formals(Elaborator *e, const Function *function, Matched *matched) {
   const AstFormals *formals = &function->stmt->function.formals;
   bool fits = true;
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
-    if (!given[i]) values[i] = evaluate_expr(e, formal->default_value);
-    Span at = given[i] ? spans[i] : formal->name.span;
-    if (formal->type && !value_is_error(values[i]) && values[i].kind != VALUE_NONE &&
-        !evaluate_formal_type(e, formal, values[i], at))
+    if (!matched->given[i]) matched->values[i] = evaluate_expr(e, formal->default_value);
+    Span at = matched->given[i] ? matched->spans[i] : formal->name.span;
+    if (formal->type && !value_is_error(matched->values[i]) &&
+        matched->values[i].kind != VALUE_NONE &&
+        !evaluate_formal_type(e, formal, matched->values[i], at))
       fits = false;
     Symbol *symbol = scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, formal->name.text,
-                                values[i], formal->name.span);
-    if (given[i]) symbol->given = places[i];
-    fits = fits && !value_is_error(values[i]);
+                                matched->values[i], formal->name.span);
+    if (matched->given[i]) symbol->given = matched->places[i];
+    fits = fits && !value_is_error(matched->values[i]);
   }
   return fits;
 }
@@ -179,14 +186,12 @@ static const char *argument_name(Elaborator *e, const Function *function,
 
 static Value call_def(Elaborator *e, Function *function, const Arguments *arguments,
                       const Layer *layer) {
-  Value values[MAX_FORMALS];
-  Span spans[MAX_FORMALS], places[MAX_FORMALS];
-  bool given[MAX_FORMALS] = {false};
+  Matched matched = {0};
   const AstFormals *formals = &function->stmt->function.formals;
   if (formals->count > MAX_FORMALS)
     return report_error_value(e, function->stmt->function.name.span,
                               "'%s' has more than %d arguments", function->name, MAX_FORMALS);
-  if (!match_arguments(e, function, arguments, values, spans, places, given)) return value_error();
+  if (!match_arguments(e, function, arguments, &matched)) return value_error();
   const char *path =
       layer ? layer->path : path_of_call(e, function, argument_name(e, function, arguments));
   Frame *frame = frame_enter(e, function, arguments->call, path);
@@ -195,12 +200,12 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
   if (layer && layer->followed) frame->follower = layer;
   if (layer && layer->is_evaluated) frame->is_evaluated = true;
   Value result = value_error();
-  if (bind_formals(e, function, values, spans, places, given)) {
+  if (bind_formals(e, function, &matched)) {
     result = function->stmt->kind == AST_EXTERN
-                 ? evaluate_extern(e, function, arguments->call, values)
+                 ? evaluate_extern(e, function, arguments->call, matched.values)
                  : run_def(e, frame, function);
     if (function->stmt->function.gradient)
-      result = evaluate_own_gradient(e, function, arguments->call, values, result);
+      result = evaluate_own_gradient(e, function, arguments->call, matched.values, result);
   }
   call_leave(e, frame);
   return result;
@@ -209,17 +214,16 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
 /* ---- definers ----------------------------------------------------------------------------- */
 
 /* What has a number as its default takes no text: lr = "fast". */
-static bool check_numbers(Elaborator *e, const Function *function, const Value *values,
-                          const Span *spans, const bool *given) {
+static bool check_numbers(Elaborator *e, const Function *function, const Matched *matched) {
   const AstFormals *formals = &function->stmt->function.formals;
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
     const AstExpr *start = formal->default_value;
     bool is_number = start && (start->kind == AST_INTEGER || start->kind == AST_FLOAT);
-    if (!is_number || !given[i] || values[i].kind != VALUE_STRING) continue;
-    report_kind(e, spans[i],
+    if (!is_number || !matched->given[i] || matched->values[i].kind != VALUE_STRING) continue;
+    report_kind(e, matched->spans[i],
                 arena_printf(e->arena, "'%s' of '%s'", formal->name.text, function->name),
-                "a number", values[i]);
+                "a number", matched->values[i]);
     return false;
   }
   return true;
@@ -229,8 +233,7 @@ static Value defer(Elaborator *e, Function *function, const Arguments *arguments
                    const AstExpr *expr) {
   int count = function->stmt->function.formals.count;
   Deferred *deferred = ARENA_NEW(e->arena, Deferred);
-  Span spans[MAX_FORMALS];
-  bool given[MAX_FORMALS] = {false};
+  Matched matched = {0};
   deferred->function = function;
   deferred->arguments = ARENA_ARRAY(e->arena, Value, count + 1);
   deferred->given = ARENA_ARRAY(e->arena, Span, count + 1);
@@ -240,12 +243,13 @@ static Value defer(Elaborator *e, Function *function, const Arguments *arguments
   if (count > MAX_FORMALS)
     return report_error_value(e, arguments->call, "'%s' has more than %d arguments", function->name,
                               MAX_FORMALS);
-  if (!match_arguments(e, function, arguments, deferred->arguments, spans, deferred->given,
-                       given) ||
-      !check_numbers(e, function, deferred->arguments, spans, given))
+  if (!match_arguments(e, function, arguments, &matched) || !check_numbers(e, function, &matched))
     return value_error();
-  for (int i = 0; i < count; i++)
-    if (!given[i]) deferred->arguments[i].kind = VALUE_KIND_COUNT; /* default, in the frame */
+  for (int i = 0; i < count; i++) {
+    deferred->arguments[i] = matched.values[i];
+    deferred->given[i] = matched.places[i];
+    if (!matched.given[i]) deferred->arguments[i].kind = VALUE_KIND_COUNT; /* in the frame */
+  }
   Value value = {.kind = VALUE_DEFERRED};
   value.deferred = deferred;
   return value;
@@ -273,15 +277,14 @@ Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
     symbol->slot = ambient[i].slot;
   }
   frame->scope->parent = given_names;
-  Value values[MAX_FORMALS];
-  Span spans[MAX_FORMALS];
-  bool given[MAX_FORMALS];
+  Matched matched = {0};
   for (int i = 0; i < count; i++) {
-    values[i] = deferred->arguments[i];
-    given[i] = values[i].kind != VALUE_KIND_COUNT;
-    spans[i] = deferred->span;
+    matched.values[i] = deferred->arguments[i];
+    matched.given[i] = matched.values[i].kind != VALUE_KIND_COUNT;
+    matched.spans[i] = deferred->span;
+    matched.places[i] = deferred->given[i];
   }
-  if (!bind_formals(e, function, values, spans, deferred->given, given)) {
+  if (!bind_formals(e, function, &matched)) {
     call_leave(e, frame);
     return NULL;
   }

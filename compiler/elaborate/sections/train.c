@@ -259,7 +259,7 @@ static void read_group(Elaborator *e, TrainPlan *plan, const AstEntry *entry) {
       read_group_key(e, group, which, line);
     } else if (is_optimizer_argument(e, name.text)) {
       if (e->trace->entry != ENTRY_TRAIN) continue;
-      Override override = {name, evaluate_expr(e, line->value)};
+      Override override = {name, evaluate_expr(e, line->value), line->value->span};
       vec_push(e->arena, &group->overrides, override);
     } else {
       report_unknown_key(e, name, true);

@@ -45,6 +45,7 @@ typedef struct KeyValue {
 typedef struct Override {
   AstName name;
   Value value;
+  Span span; /* of the value */
 } Override;
 
 typedef struct TrainGroup {

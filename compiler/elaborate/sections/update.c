@@ -311,10 +311,13 @@ static void override_arguments(Update *update, const UpdateTarget *target, Defer
     for (int k = 0; k < group->overrides.count; k++) {
       const Override *override = &group->overrides.items[k];
       int at = function_find_formal(own->function, override->name.text);
-      if (at >= 0) own->arguments[at] = override->value;
-      else
+      if (at < 0) {
         report_error(e, override->name.span, "the optimizer '%s' of '%s' has no argument '%s'",
                      own->function->name, target->slot->path, override->name.text);
+        continue;
+      }
+      own->arguments[at] = override->value;
+      own->given[at] = override->span;
     }
   }
 }
@@ -340,6 +343,7 @@ static void scale_rate(Elaborator *e, const UpdateTarget *target, Deferred *own)
   }
   e->at = scale->expr->span;
   own->arguments[at] = operate_binary(e, AST_MUL, rate, scale->value, e->at, e->at);
+  own->given[at] = e->at;
 }
 
 /* The optimizer's application for one parameter: the group's arguments, named schedules. */
@@ -353,6 +357,8 @@ static Deferred *bind_optimizer(Update *update, const UpdateTarget *target) {
   *own = *shared;
   own->arguments = arena_copy(e->arena, shared->arguments,
                               sizeof *own->arguments * (size_t)(formals->count + 1));
+  own->given =
+      arena_copy(e->arena, shared->given, sizeof *own->given * (size_t)(formals->count + 1));
   override_arguments(update, target, own);
   for (int i = 0; i < formals->count; i++) {
     Value value = own->arguments[i];
