@@ -60,7 +60,7 @@ typedef struct Cost {
 
 /* The place where a gradient rule adds nodes. */
 typedef struct GradientContext {
-  Maker maker;   /* with the forward node's place, and its path with ".grad" */
+  Maker maker;   /* with the forward node's place, and a path that ends in ".grad" */
   Node *node;    /* being differentiated */
   Node *adjoint; /* of `node`; its type */
 } GradientContext;

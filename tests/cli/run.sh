@@ -123,6 +123,18 @@ updates '\(h.gate.w, h.new.w\): the gradient has several contributions' examples
 updates '\(h1.w, .*\): another kernel computes the gradient' models/mnist.net -O0
 updates '\(h1.b, .*\): the gradient is no contraction or convolution' models/mnist.net
 check_status "updates by a loop with a product" 0 '^  1 of 2 inside the kernel of their gradient$' "$nnc" models/logistic.net --report
+# Kernels of the backward part say what they are the gradients of, by what they store.
+"$nnc" models/mnist.net --emit=program >"$work/program"
+sed -n '/^entry train/,/^entry eval/p' "$work/program" | grep -oE '(contraction|reduction), [a-z0-9]+\.[wbx]\.grad' >"$work/gradients"
+printf '%s, %s.grad\n' reduction logits.b contraction logits.x contraction logits.w reduction h2.b contraction h2.x contraction h2.w \
+  contraction h1.w reduction h1.b >"$work/expected"
+check "names of gradients" diff "$work/expected" "$work/gradients"
+for layer in h1 h2 logits; do
+  buffer=$(sed -n "s/^  #\([0-9]*\) variable .* $layer\.w at .*/\1/p" "$work/program")
+  check "$layer.w.grad stores the weights" grep -qE "^ +[0-9]+ [a-z0-9_]*\(.*>#$buffer, .* $layer\.w\.grad" "$work/program"
+done
+"$nnc" models/mnist_cnn.net --emit=program >"$work/program"
+check "of convolutions" grep -q 'convolution, conv2d.2.x.grad' "$work/program"
 check "report as JSON" sh -c "'$nnc' models/mnist.net --report=json | python3 -m json.tool"
 check_status "gradients" 0 'logits\.w .*ok' "$nnc" models/iris.net --check-gradients
 cat >"$work/constant.net" <<'EOF'

@@ -140,16 +140,27 @@ static void test_one_sweep_for_all_parameters(void **state) {
   assert_int_equal(nodes_of_chain(64) - nodes_of_chain(32), 8 * increase);
 }
 
+static int nodes_called(const Graph *graph, const char *path) {
+  int count = 0;
+  for (int i = 0; i < graph->nodes.count; i++)
+    count += strcmp(graph->nodes.items[i]->path, path) == 0;
+  return count;
+}
+
 static void test_names_of_gradient_nodes(void **state) {
   (void)state;
   Fixture f = fixture_create();
-  Node *y = make_node(&(Maker){f.graph, (Span){.line = 7}, "h1.exp"}, OP_EXP, 1, &f.a, 0, NULL);
+  Node *x = make_node(&(Maker){f.graph, (Span){.line = 7}, "h1.exp"}, OP_EXP, 1, &f.a, 0, NULL);
+  Node *y = make_node(&(Maker){f.graph, (Span){.line = 8}, "h2.exp"}, OP_EXP, 1, &x, 0, NULL);
   add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, sum_all(&f.maker, y), f.a));
   Module *module = module_of(f.arena, f.graph);
   pass_find("differentiate")->run(module, diagnostics_create(f.arena));
-  const Node *result = module->entries[ENTRY_TRAIN]->outputs.items[0].node;
-  assert_string_equal(result->path, "h1.exp.grad");
+  const Graph *graph = module->entries[ENTRY_TRAIN];
+  const Node *result = graph->outputs.items[0].node;
+  assert_string_equal(result->path, "a.grad");
   assert_int_equal(result->span.line, 7);
+  assert_int_equal(nodes_called(graph, "h2.exp.grad"), 1);
+  assert_int_equal(nodes_called(graph, "h1.exp.grad"), 0);
   arena_destroy(f.arena);
 }
 
