@@ -8,6 +8,7 @@
 #include "backend/common/externs.h"
 #include "backend/common/units.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static void add_text(Text *text, const Text *more) {
@@ -260,6 +261,59 @@ static void add_row(Text *text, int line, const char *name, const char *use) {
   text_printf(text, " *  %6d  %s%s%s\n", line, name, is_told ? ": " : "", is_told ? use : "");
 }
 
+/* What is not a kernel and has a row of its own; other functions have a name alone. */
+static const struct {
+  const char *name, *use;
+} own_rows[] = {{"init_run", "the first values"},
+                {"train_run", "a training step"},
+                {"accumulate_run", "a minibatch before the last of a step"},
+                {"eval_run", "an evaluation of a batch"},
+                {"eval_one_run", "an evaluation of one example"},
+                {"predict_run", "a prediction of one example"},
+                {"predict_batch_run", "predictions of a batch"},
+                {"generate_run", "what the next token is drawn by"},
+                {"host", "numbers of a step that depend on its number alone, such as rates"},
+                {"finish", "metrics of a data set"},
+                {"nnc_level_only", "the functions above, for the runtime"},
+                {"source", "the text of the program"},
+                {"nnc_the_model", "all tables, for the runtime"}};
+
+static const char *use_of(const char *name) {
+  for (size_t i = 0; i < sizeof own_rows / sizeof *own_rows; i++)
+    if (strcmp(own_rows[i].name, name) == 0) return own_rows[i].use;
+  return NULL;
+}
+
+/* The name that a line declares at the top level: the word before its first bracket or '='; "". */
+static void find_declared(char name[64], const char *line, size_t length) {
+  bool is_top = strncmp(line, "static ", 7) == 0 || strncmp(line, "nnc_model ", 10) == 0;
+  size_t end = 0, begin;
+  while (is_top && end < length && !strchr("([=", line[end])) end++;
+  bool is_function = end < length && line[end] == '(' && line[length - 1] == ')';
+  while (end > 0 && line[end - 1] == ' ') end--;
+  for (begin = end;
+       begin > 0 && (isalnum((unsigned char)line[begin - 1]) || line[begin - 1] == '_');)
+    begin--;
+  snprintf(name, 64, "%.*s", is_top ? (int)(end - begin) : 0, line + begin);
+  if (!is_function && !use_of(name)) name[0] = '\0';
+}
+
+/* Rows of what a text declares that begins in line `first`: each begins with its comment. */
+static void add_declared(Text *text, const Text *part, int first) {
+  int number = first - 1, begin = 0;
+  for (const char *line = part->data, *end = line + part->length; line < end;) {
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    size_t length = (size_t)((stop ? stop : end) - line);
+    char name[64];
+    number++;
+    if (length == 0) begin = 0;
+    else if (begin == 0) begin = number;
+    find_declared(name, line, length);
+    if (*name) add_row(text, begin, name, use_of(name) ? use_of(name) : "");
+    line += length + 1;
+  }
+}
+
 /* With the numbers that the lines have when the contents, whose length does not depend on them, are there. */
 static void write_rows(Text *text, const SourceParts *parts, const Lines *lines) {
   text_add(text, "\n/* What begins in which line:\n *\n");
@@ -270,8 +324,10 @@ static void write_rows(Text *text, const SourceParts *parts, const Lines *lines)
     if (part->text.length > 0) add_row(text, line + 1, part->name, part->use);
     line += count_lines(&part->text);
   }
-  add_row(text, lines->calls + 1, "what launches the kernels", "");
-  add_row(text, lines->calls + count_lines(&parts->calls) + 1, "tables for the runtime", "");
+  int tables = lines->calls + count_lines(&parts->calls);
+  add_declared(text, &parts->calls, lines->calls);
+  add_row(text, tables + 1, "tables for the runtime", "");
+  add_declared(text, &parts->tables, tables);
   text_add(text, " */\n");
 }
 
