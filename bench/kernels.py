@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Single kernels of nnc beside the best of today's libraries, each as a row with its ratio.
 
-    bench/kernels.py [--only PATTERN] [--threads 1,2] [--models resnet18,gpt] [--quick] [--json FILE] [--plot FILE]
+    bench/kernels.py [--only PATTERN] [--threads 1,2] [--models resnet18,gpt] [--quick] [--conv direct] [--json FILE]
+                     [--plot FILE]
 
 The rows: every distinct contraction and convolution of models/*.net in all three directions, read from the compiler's
 own graphs; cubes from 256 to 4096 in every transposition, narrow and batched products; elementwise functions and
@@ -18,6 +19,7 @@ reductions), by ours.
 A row below its bar is red on a terminal, else it ends with MISSED; bars and groups: bench/kernels/judge.py.
 --quick: representative rows, some three minutes; all of them take three quarters of an hour. --only: rows whose
 name, group or type matches (a regular expression).
+--conv direct: convolutions without Winograd's filtering, which have bars of their own.
 --plot FILE: FILE.png with matplotlib, else FILE.svg. --list only tells the rows.
 Status: 0 all bars met, 1 one is missed or could not be measured, 2 wrong usage or nothing to measure with."""
 import argparse
@@ -57,6 +59,10 @@ def chosen(options):
     if not options.models:
         for row in rows.made_contractions(options.quick) + elementwise.made(options.quick):
             known.setdefault(row.key(), row).of_peak = row.of_peak
+    if options.conv == "direct":
+        known = {key: row for key, row in known.items() if row.group.startswith("convolution ")}
+        for row in known.values():
+            row.group = judge.DIRECT + row.group
     pattern = re.compile(options.only)
     order = list(judge.BARS)
     matches = lambda row: any(pattern.search(text) for text in (row.name, row.group, row.dtype))
@@ -108,7 +114,8 @@ class Bench:
 
     def build(self, chosen_rows):
         """Executables, as many at a time as there are processors, before anything is measured."""
-        all_ours = [sides.Ours(self.options.nnc, self.folder, self.results, i, row)
+        flags = ["--conv=direct"] * (self.options.conv == "direct")
+        all_ours = [sides.Ours(self.options.nnc, self.folder, self.results, i, row, flags)
                     for i, row in enumerate(chosen_rows)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             progress = Progress([1] * len(all_ours))
@@ -173,6 +180,7 @@ def parse_options():
     parser.add_argument("--cpus", help="processors to use, the first so many for so many threads; default all allowed")
     parser.add_argument("--models", help="only rows of these models")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--conv", choices=["auto", "direct"], default="auto")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float, help="of each side in a round")
     parser.add_argument("--build", default=os.path.join(HERE, "../build"))

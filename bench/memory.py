@@ -113,7 +113,7 @@ def parse_options():
     parser.add_argument("--within", action="store_true", help="also steps within the bar")
     options = steps.parse_shared(parser)
     options.models, options.cpus = options.models or list(SIZES), []
-    options.precision, options.jax = "f32", False
+    options.precision, options.others = "f32", False
     return options
 
 

@@ -9,7 +9,6 @@ torchvision's in inference mode: eager and by torch.compile with frozen weights,
 Runtime has the same network, exported, with all its optimizations. Of each the results are compared before it is timed.
 Rounds alternate between all ways on the same processors. The ratio is the fastest peer's least time by our least; that
 of the medians stands beside it; the bar is 1.2. --folder keeps the executables.
-The peers' folder needs `pip install torchvision onnx onnxscript onnxruntime` beside what peers/install.sh puts there.
 Status: 0 all bars met, 1 one is missed, 2 nothing to measure with."""
 import argparse
 import json

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Training steps of models here and in today's libraries, in turn, in one run: times, ratios, bars.
 
-    bench/steps.py [MODEL...] [--threads N] [--cpus 0,1] [--rounds N] [--seconds S] [--precision f32|bf16]
+    bench/steps.py [MODEL...] [--threads N] [--cpus 0,1] [--rounds N] [--seconds S] [--precision f32|bf16|bf16x3]
                    [--ways WAY,...] [--build DIR] [--peers DIR] [--folder DIR] [--json FILE] [--plot FILE]
 
 PyTorch's side is the twin of the model, tests/torch/twins/NAME.py: the same network, loss, optimizer and clipping on
 the same shapes (bench/steps/sizes.py), eager and by torch.compile, networks of pictures also with their channels last,
 all with fused updates and scaled_dot_product_attention (bench/steps/peer.py). The perceptron also stands beside JAX's
-jitted step with donated buffers. With --precision bf16 ours has `precision = bf16`, PyTorch autocast; ours in f32
-stands beside it. A step is forward, backward and update; its inputs lie in memory.
+jitted step with donated buffers, and tinygrad's. With --precision bf16 ours has `precision = bf16`, PyTorch autocast;
+with bf16x3 ours has that, PyTorch f32. Ours in f32 stands beside both. A step is forward, backward and update; its inputs lie in memory.
 
 Rounds alternate: the machine's peak (bench/limits.c), `OUT bench`, each peer, on the same processors. The table has
 the least and the median of all steps; the ratio is the best peer's least by our least, above 1 nnc is faster, and
@@ -39,6 +39,8 @@ OWN_BARS = {"mnist": 1.3}  # beside JAX
 # With bf16 on a machine with matrix tiles: beside autocast, and beside our f32; elsewhere beside our f32 alone.
 TILED = {"gpt": (1.2, 2), "gpt2": (1.2, 2), "bert": (1.2, 2), "vit_s": (1.2, 2), "resnet18": (1.2, 2),
          "resnet50": (1.2, 2)}
+SPLIT = {"gpt2": 1.4, "vit_s": 1.4}  # with bf16x3 on such a machine, beside our f32
+OTHERS = ["jax_perceptron.py", "tinygrad_perceptron.py"]
 BOUNDS = {"mnist": 1.22, "mnist_cnn": 1.4, "lenet": 1.7}  # a step's time by its bound, at most
 WAYS = ["eager", "compiled", "eager, last", "compiled, last"]
 MOST_STEPS = 500
@@ -123,16 +125,18 @@ class Bench:
         """Our executables by precision, and the peers."""
         torch, options = self.start("peer.py"), self.options
         edits = torch.ask(do="twin", model=name)["edits"]
-        precisions = ["f32"] + ["bf16"] * (options.precision == "bf16")
+        precisions = ["f32"] + [options.precision] * (options.precision != "f32")
         ours = {precision: Ours(options, self.cpus, name, edits, precision) for precision in precisions}
         first = ours["f32"]
         request = {"do": "load", "variables": first.variables(), "kinds": first.kinds(),
-                   "inputs": first.info["inputs"], "precision": options.precision,
+                   "inputs": first.info["inputs"],
+                   "precision": "bf16" if options.precision == "bf16" else "f32",
                    "ways": [way for way in options.ways if "last" not in way or is_of_pictures(first.info)]}
         peers = [(torch, torch.ask(**request))]
-        if name == "mnist" and options.precision == "f32" and options.jax:
-            jax = self.start("jax_perceptron.py")
-            peers.append((jax, jax.ask(do="load")))
+        if name == "mnist" and options.precision == "f32" and options.others:
+            for script in OTHERS:
+                other = self.start(script)
+                peers.append((other, other.ask(do="load")))
         os.remove(request["variables"])
         return ours, peers
 
@@ -186,14 +190,22 @@ def ratio(finding, kind="least"):
 
 
 def gain(finding):
-    """Of bf16 over our own f32."""
+    """Of the precision over our own f32."""
     return finding["ours_f32"]["least"] / finding["ours"]["least"]
 
 
 def bar_of(finding):
+    """Beside the best peer."""
     if finding["precision"] == "f32":
         return OWN_BARS.get(finding["model"], BAR)
-    return TILED.get(finding["model"], (0, 1))[0] if has_tiles() else 0
+    return TILED.get(finding["model"], (0, 1))[0] if finding["precision"] == "bf16" and has_tiles() else 0
+
+
+def gain_bar(finding):
+    """Beside our own f32."""
+    if finding["precision"] == "bf16x3":
+        return SPLIT.get(finding["model"], 0) if has_tiles() else 0
+    return TILED.get(finding["model"], (0, 1))[1] if has_tiles() else 1
 
 
 def is_met(finding, peak):
@@ -201,7 +213,7 @@ def is_met(finding, peak):
         return False
     good = ratio(finding) >= bar_of(finding)
     if finding["precision"] != "f32":
-        return good and gain(finding) >= (TILED.get(finding["model"], (0, 1))[1] if has_tiles() else 1)
+        return good and gain(finding) >= gain_bar(finding)
     most = BOUNDS.get(finding["model"])
     return good and not (most and peak and finding["ours"]["least"] > most * 1e3 * finding["gflop"] / peak)
 
@@ -269,11 +281,12 @@ def parse_options():
     parser.add_argument("--cpus", help="processors to use, the first so many for so many threads; default all allowed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each side in a round")
-    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
-    parser.add_argument("--no-jax", dest="jax", action="store_false")
+    parser.add_argument("--precision", choices=["f32", "bf16", "bf16x3"], default="f32")
+    parser.add_argument("--no-others", dest="others", action="store_false", help="without JAX and tinygrad")
     parser.add_argument("--plot", metavar="FILE")
     options = parse_shared(parser)
-    options.models = options.models or (list(TILED) if options.precision == "bf16" else list(SIZES))
+    models = {"f32": SIZES, "bf16": TILED, "bf16x3": SPLIT}
+    options.models = options.models or list(models[options.precision])
     options.cpus = [int(cpu) for cpu in options.cpus.split(",")] if options.cpus else []
     return options
 

@@ -1,5 +1,6 @@
 /* The adjoint of max pooling: dy of each window is added at the window's first maximum (NaN is greater
- * than all). A task takes whole planes; a plane's sums are collected in the worker's block.
+ * than all). A task takes whole planes; a plane's sums are collected in the result, or in the worker's
+ * block for an epilogue.
  *
  * Windows along the last axis are compared tap by tap, all at once: `best` and `where` (the maximum's
  * distance from the window's begin) are vectors of them. Only the adding goes one by one. */
@@ -9,11 +10,12 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K0 = @K0@, K1 = @K1@, K2 = @K2@);
   NNC_EXTENTS(S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@);
   NNC_EXTENTS(SPAN = @SPAN@); /* windows at a time */
-  @TYPE@ *const sums = (@TYPE@ *)worker->scratch;
+  @BLOCK@
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t end = nnc_least((task + 1) * CHUNK, PLANES);
     for (int64_t plane = task * CHUNK; plane < end; plane++) {
+      @PLANE@
       memset(sums, 0, sizeof *sums * ((int64_t)X0 * X1 * X2));
       for (int64_t window = 0; window < (int64_t)Y0 * Y1; window++) {
         const int64_t y0 = window / Y1, y1 = window % Y1;

@@ -1,18 +1,19 @@
 /* The adjoint of max pooling whose windows lie side by side, two wide: each element of x that a window has gets the
  * window's dy where it is its first maximum (NaN is greater than all), else 0. The maximum's tap is `where` of a span of
  * windows: it is searched in x, or a place that was noted down. A task takes whole planes; a plane's result is collected
- * in the worker's block.
+ * where it belongs, or in the worker's block for an epilogue.
  *
  * The last span of a row may repeat windows: their elements get the same values again. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(PLANES = @PLANES@, CHUNK = @CHUNK@, TASKS = @TASKS@);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K0 = @K0@, K1 = @K1@);
-  @TYPE@ *const sums = (@TYPE@ *)worker->scratch;
+  @BLOCK@
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t end = nnc_least((task + 1) * CHUNK, PLANES);
     for (int64_t plane = task * CHUNK; plane < end; plane++) {
+      @PLANE@
       @LEFT@
       @CLEAR@
       for (int64_t window = 0; window < (int64_t)Y0 * Y1; window++) {

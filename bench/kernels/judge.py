@@ -11,11 +11,13 @@ sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bars          # noqa: E402
 import convolutions  # noqa: E402
 
+DIRECT = "direct "  # convolutions without Winograd's filtering
 # Group: what each row's ratio of least times shall be, and their geometric mean.
 BARS = {"contraction": (0.85, 1.0), "small contraction": (0.85, 1.0)}
 for _direction in (convolutions.FORWARD, convolutions.INPUT, convolutions.WEIGHT):
     BARS["convolution " + _direction] = 0.85, 1.15
     BARS["small convolution " + _direction] = 0.85, 1.15
+    BARS[DIRECT + "convolution " + _direction] = 0, 0.95
     BARS["depthwise " + _direction] = 1.2, 1.2
 BARS["elementwise"] = 1.0, 1.3  # and reductions
 HEAD = "%-44s %s %10s %10s %8s %6s %10s %-18s %6s %7s %5s" % (

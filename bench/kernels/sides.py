@@ -47,9 +47,10 @@ def output(words, cpus=None):
 
 
 class Ours:
-    """The executable of a row."""
+    """The executable of a row; `flags` are further ones of nnc's."""
 
-    def __init__(self, nnc, folder, results, number, row):
+    def __init__(self, nnc, folder, results, number, row, flags=()):
+        self.flags = flags
         self.path, self.row, self.nnc = os.path.join(folder, "row%d" % number), row, nnc
         self.inputs, self.saved = (os.path.join(results, name) for name in ("inputs", "result"))
         self.estimate = {}  # threads: the least ms of a step
@@ -65,7 +66,8 @@ class Ours:
     def compile(self):
         with open(self.path + ".net", "w") as file:
             file.write(self.row.text)
-        output([self.nnc, "-j1", self.path + ".net", "--float=" + self.row.dtype, "-o", self.path])
+        output([self.nnc, "-j1", self.path + ".net", "--float=" + self.row.dtype, *self.flags,
+                "-o", self.path])
 
     def result(self, cpus):
         """A file of the operands and the result of one step."""

@@ -185,7 +185,8 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
                                        int64_t dy_row, const type *const *x, nnc_mem_##name *sums, \
                                        int64_t sums_row, type *totals) {                           \
     const bool whole = taps == NNC_DOT_TAPS;                                                       \
-    const int64_t one = totals != NULL; /* both go on together, but only one of them is used */    \
+    /* Only one of them is there, and goes on. */                                                  \
+    const int64_t own = sums != NULL, one = totals != NULL;                                        \
     if (rows == NNC_DOT_ROWS) {                                                                    \
       int64_t t = 0;                                                                               \
       if (whole) {                                                                                 \
@@ -193,16 +194,21 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
         return;                                                                                    \
       }                                                                                            \
       for (; t + NNC_DOT_TAPS / 2 <= taps; t += NNC_DOT_TAPS / 2)                                  \
-        nnc_conv_half_##name(length, dy, dy_row, x + t, sums + t, sums_row, totals + one * t);     \
+        nnc_conv_half_##name(length, dy, dy_row, x + t, sums + own * t, sums_row,                  \
+                             totals + one * t);                                                    \
       for (; t < taps; t++)                                                                        \
-        nnc_conv_column_##name(length, dy, dy_row, x + t, sums + t, sums_row, totals + one * t);   \
+        nnc_conv_column_##name(length, dy, dy_row, x + t, sums + own * t, sums_row,                \
+                               totals + one * t);                                                  \
       return;                                                                                      \
     }                                                                                              \
-    for (int64_t r = 0; r < rows; r++, dy += dy_row, sums += sums_row, totals += one * sums_row) { \
+    for (int64_t r = 0; r < rows; r++, dy += dy_row) {                                             \
       if (whole) nnc_conv_row_##name(length, dy, dy_row, x, sums, sums_row, totals);               \
       else                                                                                         \
         for (int64_t t = 0; t < taps; t++)                                                         \
-          nnc_conv_one_##name(length, dy, dy_row, x + t, sums + t, sums_row, totals + one * t);    \
+          nnc_conv_one_##name(length, dy, dy_row, x + t, sums + own * t, sums_row,                 \
+                              totals + one * t);                                                   \
+      sums += own * sums_row;                                                                      \
+      totals += one * sums_row;                                                                    \
     }                                                                                              \
   }
 

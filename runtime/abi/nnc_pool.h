@@ -36,7 +36,7 @@ NNC_INLINE int64_t nnc_next_span(int64_t first, int64_t lanes, int64_t count) {
  * join      the other way round
  * take      x, of tap number `tap`, where it is greater than the greatest so far, and the tap with it: NaN is greater
  *           than all, and of equal ones the first stays; the tap 0 is always taken
- * found     the greatest values and their taps, as arrays
+ * found     the greatest values and their taps, of which there are few, as arrays
  * give      to each window's value under the tap: what it is given if that is where its greatest is, else 0
  * places    where, from bytes of memory
  * As arrays, for loops over their elements: nnc_apart. */
@@ -65,10 +65,11 @@ NNC_INLINE int64_t nnc_next_span(int64_t first, int64_t lanes, int64_t count) {
     *best = tap == 0 ? *x : (span)(((bits)*x & better) | ((bits)*best & ~better));                 \
     *where = tap == 0 ? (bits){0} : (better & tap) | (*where & ~better);                           \
   }                                                                                                \
-  NNC_INLINE void nnc_span_found_##name(type *to, int32_t *taps, const span *best,                 \
+  NNC_INLINE void nnc_span_found_##name(type *to, uint8_t *taps, const span *best,                 \
                                         const bits *where) {                                       \
+    const nnc_span_bytes_##lanes bytes = __builtin_convertvector(*where, nnc_span_bytes_##lanes);  \
     memcpy(to, best, sizeof *best);                                                                \
-    NNC_UNROLL for (int l = 0; l < lanes; l++) taps[l] = (int32_t)(*where)[l];                     \
+    memcpy(taps, &bytes, sizeof bytes);                                                            \
   }                                                                                                \
   NNC_INLINE void nnc_span_places_##name(bits *where, const uint8_t *from) {                       \
     nnc_span_bytes_##lanes bytes;                                                                  \

@@ -75,7 +75,8 @@
 #define NNC_ROLLED _Pragma("clang loop unroll(disable) interleave(disable)")
 #define NNC_SINGLE                                                                                 \
   _Pragma("clang loop interleave(disable)") /* the same, but written out where it is short */
-#define NNC_SHORT _Pragma("clang loop unroll(disable) vectorize(disable)") /* of few rounds */
+#define NNC_SHORT                                                                                  \
+  _Pragma("clang loop unroll(disable) vectorize(disable)") /* of few rounds, or around others */
 /* Around a short loop that is to be the vectorized one: clang would gather and scatter instead. */
 #define NNC_AROUND _Pragma("clang loop vectorize(disable)")
 /* A loop over long chains of operations: several at a time, as many as there are registers for. */

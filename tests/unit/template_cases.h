@@ -665,7 +665,8 @@ static void make_narrow_convolutions(CaseList *list) {
   assert_true(kernel_is_narrow(make_weight_pieces(list, &pieces, 3, DTYPE_F32, 3)));
 }
 
-static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last) {
+/* With an epilogue, or without: the result is then computed where it belongs if its order is that of x. */
+static void make_pool_case(CaseList *list, const ConvShape *s, DType dtype, int last, bool bare) {
   ConvSlots slots = conv_slots(s);
   int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
   for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
@@ -679,13 +680,17 @@ static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last)
   int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
   Index *place = planes_place(list, rank, x, last & RESULT_LAST);
   Index *own = planes_place(list, rank, x, last & 1);
-  Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype),
-                      load_at(list, kernel, 0, own), NULL);
+  Expr *value = new_expr(list, EXPR_RESULT, dtype);
+  if (!bare) value = apply(list, OP_MUL, dtype, value, load_at(list, kernel, 0, own), NULL);
   add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
   add_case(list, "max_pool_grad", kernel, 1);
 }
 
-static void make_unpool(CaseList *list, const ConvShape *s, DType dtype, int last) {
+static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last) {
+  for (int bare = 0; bare < 2; bare++) make_pool_case(list, s, dtype, last, bare);
+}
+
+static void make_unpool_case(CaseList *list, const ConvShape *s, DType dtype, int last, bool bare) {
   ConvSlots slots = conv_slots(s);
   int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
   for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
@@ -696,13 +701,17 @@ static void make_unpool(CaseList *list, const ConvShape *s, DType dtype, int las
   kernel->conv.last = last & ~RESULT_LAST;
   add_operand(kernel, "place", DTYPE_U8, product(rank, y), false);
   add_operand(kernel, "dy", dtype, product(rank, y), false);
-  int factor = add_operand(kernel, "factor", dtype, product(rank, x), false);
+  int factor = bare ? -1 : add_operand(kernel, "factor", dtype, product(rank, x), false);
   int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
   Index *place = planes_place(list, rank, x, last & RESULT_LAST);
-  Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype),
-                      load_at(list, kernel, factor, place), NULL);
+  Expr *value = new_expr(list, EXPR_RESULT, dtype);
+  if (!bare) value = apply(list, OP_MUL, dtype, value, load_at(list, kernel, factor, place), NULL);
   add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
   add_case(list, "max_unpool", kernel, 1);
+}
+
+static void make_unpool(CaseList *list, const ConvShape *s, DType dtype, int last) {
+  for (int bare = 0; bare < 2; bare++) make_unpool_case(list, s, dtype, last, bare);
 }
 
 static void make_scatter(CaseList *list, int64_t indices, int64_t rows, int64_t a, int64_t b,

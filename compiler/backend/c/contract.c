@@ -54,6 +54,14 @@ typedef struct TileLoop {
   ExprScope *scope;
 } TileLoop;
 
+/* How the loop over rows, or columns, is compiled. clang writes a short inner loop out and would vectorize the loop around
+ * it instead, by gathers and scatters, which take several times as long; next to an inner loop of a few it may. */
+static const char *tile_loop_hint(const ContractWriter *writer, bool is_row) {
+  enum { FEW = 4 };
+  if (is_row == writer->rows_inner) return "NNC_SINGLE";
+  return (is_row ? writer->grid.n : writer->grid.m) < FEW ? "NNC_ROLLED" : "NNC_SHORT";
+}
+
 /* "for (int64_t r = 0, i0 = m; r < rows; r++, i0++)": with the axis of the kernel that the rows, or columns, are along.
  * Where they are along several, or a window's, these are declared in the loop. */
 static void open_tile_loop(const TileLoop *loop, bool is_row) {
@@ -64,7 +72,7 @@ static void open_tile_loop(const TileLoop *loop, bool is_row) {
   int first = is_m ? writer->m_axis : writer->n_axis;
   int end = is_m ? writer->n_axis : writer->kernel->axis_count;
   bool is_asked = !loop->scope->asks || expression_asks_for_axis(loop->scope, 0, first);
-  const char *how = is_row == writer->rows_inner ? "NNC_SINGLE" : "NNC_ROLLED";
+  const char *how = tile_loop_hint(writer, is_row);
   if (end == first + 1 && is_asked && expression_uses_axis(writer->arena, writer->kernel, first)) {
     code_open(loop->code, "%s for (int64_t %s = 0, i%d = %s; %s < %s; %s++, i%d++)", how, name,
               first, from, name, count, name, first);

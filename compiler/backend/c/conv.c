@@ -2,6 +2,7 @@
  * the adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/contract.h"
+#include "backend/c/conv.h"
 #include "backend/c/depthwise.h"
 #include "backend/c/narrow.h"
 #include "backend/c/winograd.h"
@@ -9,236 +10,6 @@
 
 #include "support/integers.h"
 #include "support/panic.h"
-
-enum { RASTER_SLACK = 2 * TILE_MAX_COLUMNS }; /* as in backend/c/tiles_conv.c */
-
-typedef struct ConvWriter {
-  Arena *arena;
-  KernelFunction *function;
-  const Kernel *kernel;
-  ConvGrid grid;
-  DType sum;
-  bool is_input, is_weight;
-  bool is_small; /* by columns or patches */
-  int absent;    /* leading axes that the kernel does not have */
-} ConvWriter;
-
-/* ---- tables ---- */
-
-/* For each source phase: source element of raster place 0 along each axis, block beginning at 0. */
-static const char *begin_table(const ConvWriter *writer) {
-  const ConvGrid *grid = &writer->grid;
-  Text text = {0};
-  text_add(&text, "{");
-  for (int64_t f0 = 0; f0 < grid->source_phases[0]; f0++)
-    for (int64_t f1 = 0; f1 < grid->source_phases[1]; f1++)
-      for (int64_t f2 = 0; f2 < grid->source_phases[2]; f2++) {
-        int64_t phase[3] = {f0, f1, f2};
-        text_add(&text, text.length > 1 ? ", {" : "{");
-        for (int i = 0; i < 3; i++) {
-          int64_t begin = writer->is_input ? grid->least[i] - grid->extra[i]
-                                           : conv_phase_begin(grid, i, phase[i]) - grid->low[i];
-          text_printf(&text, "%s%lld", i ? ", " : "", (long long)begin);
-        }
-        text_add(&text, "}");
-      }
-  text_add(&text, "}");
-  return text_take(&text, writer->arena);
-}
-
-/* Where the element under a tap lies in the channel's rasters, from the output's place. */
-static int64_t tap_offset(const ConvWriter *writer, const int64_t *tap) {
-  const ConvGrid *grid = &writer->grid;
-  int64_t place = 0, phase = 0;
-  for (int i = 0; i < 3; i++) {
-    if (grid->shifted && i == 2) {
-      place *= grid->length[i];
-      phase = phase * grid->source_phases[i] + tap[i];
-      continue;
-    }
-    int64_t reach = tap[i] * grid->dilation[i], steps = reach / grid->stride[i];
-    place = place * grid->length[i] + (writer->is_input ? grid->extra[i] - steps : steps);
-    if (!writer->is_input)
-      phase = phase * grid->source_phases[i] + tap[i] % conv_tap_period(grid, i);
-  }
-  return phase * grid->phase + place;
-}
-
-/* The taps of an axis that meet an output phase: the first, and how far the next one is. */
-typedef struct PhaseTaps {
-  int64_t first, period; /* first: at least `kernel` where there is none */
-} PhaseTaps;
-
-/* For conv_input, those whose place is the residue modulo the stride; else all. */
-static PhaseTaps phase_taps(const ConvWriter *writer, int axis, int64_t residue) {
-  const ConvGrid *grid = &writer->grid;
-  PhaseTaps taps = {0, 1};
-  if (!writer->is_input) return taps;
-  taps.period = conv_tap_period(grid, axis);
-  while (taps.first < taps.period &&
-         taps.first * grid->dilation[axis] % grid->stride[axis] != residue)
-    taps.first++;
-  if (taps.first == taps.period) taps.first = grid->kernel[axis]; /* no place is that residue */
-  return taps;
-}
-
-/* Adds the taps of an output phase; returns how many. */
-static int add_taps(const ConvWriter *writer, Text *table, const PhaseTaps of[3]) {
-  const int64_t *kernel = writer->grid.kernel;
-  int count = 0;
-  for (int64_t t0 = of[0].first; t0 < kernel[0]; t0 += of[0].period)
-    for (int64_t t1 = of[1].first; t1 < kernel[1]; t1 += of[1].period)
-      for (int64_t t2 = of[2].first; t2 < kernel[2]; t2 += of[2].period) {
-        int64_t tap[3] = {t0, t1, t2};
-        text_printf(table, "%s{%lld, %lld}", table->length > 1 ? ", " : "",
-                    (long long)((t0 * kernel[1] + t1) * kernel[2] + t2),
-                    (long long)tap_offset(writer, tap));
-        count++;
-      }
-  return count;
-}
-
-/* Of each residue along an axis, since phases are triples of them. */
-static const PhaseTaps *axis_taps(const ConvWriter *writer, int axis) {
-  int64_t count = writer->grid.output_phases[axis];
-  PhaseTaps *taps = ARENA_ARRAY(writer->arena, PhaseTaps, count + 1);
-  for (int64_t i = 0; i < count; i++) taps[i] = phase_taps(writer, axis, i);
-  return taps;
-}
-
-static void tap_tables(const ConvWriter *writer, const char **taps, const char **phases) {
-  const ConvGrid *grid = &writer->grid;
-  Text tap_table = {0}, phase_table = {0};
-  text_add(&tap_table, "{");
-  text_add(&phase_table, "{");
-  const PhaseTaps *by_axis[3];
-  for (int i = 0; i < 3; i++) by_axis[i] = axis_taps(writer, i);
-  int total = 0;
-  for (int64_t f0 = 0; f0 < grid->output_phases[0]; f0++)
-    for (int64_t f1 = 0; f1 < grid->output_phases[1]; f1++)
-      for (int64_t f2 = 0; f2 < grid->output_phases[2]; f2++) {
-        int64_t residue[3] = {f0, f1, f2};
-        PhaseTaps of[3] = {by_axis[0][f0], by_axis[1][f1], by_axis[2][f2]};
-        int count = add_taps(writer, &tap_table, of);
-        text_printf(&phase_table, "%s{%d, %d", phase_table.length > 1 ? ", " : "", total, count);
-        for (int i = 0; i < 3; i++)
-          text_printf(&phase_table, ", %lld",
-                      (long long)(grid->stride[i] * grid->least[i] + residue[i] - grid->low[i]));
-        text_add(&phase_table, "}");
-        total += count;
-      }
-  text_add(&tap_table, total ? "}" : "{0, 0}}");
-  text_add(&phase_table, "}");
-  *taps = arena_strdup(writer->arena, tap_table.data);
-  *phases = arena_strdup(writer->arena, phase_table.data);
-  text_free(&tap_table);
-  text_free(&phase_table);
-}
-
-/* ---- epilogues ---- */
-
-/* Opens the loop over the positions of axis `i` and declares the kernel's axis. */
-static void open_position(const ConvWriter *writer, Code *code, int i) {
-  const ConvGrid *grid = &writer->grid;
-  bool blocked = i == grid->block_axis;
-  const char *begin = blocked ? "first" : "0";
-  const char *end = blocked ? "first + count" : code_integer(code->arena, grid->grid[i]);
-  const char *axis = arena_printf(code->arena, "i%d", 2 + i - writer->absent);
-  bool used = expression_uses_axis(code->arena, writer->kernel, 2 + i - writer->absent);
-  if (grid->output_phases[i] == 1) {
-    code_open(code, "%sfor (int64_t g%d = %s; g%d < %s; g%d++)", i < 2 ? "NNC_AROUND " : "", i,
-              begin, i, end, i);
-    if (used) code_line(code, "const int64_t %s = g%d;", axis, i);
-    return;
-  }
-  long long stride = (long long)grid->stride[i];
-  code_line(code, "const int64_t begin_%d = nnc_greatest(%s, shift[%d] < 0);", i, begin, i);
-  code_line(code, "const int64_t end_%d = nnc_least(%s, (%lld - shift[%d]) / %lld);", i, end,
-            (long long)grid->extent_in[i] + stride - 1, i, stride);
-  code_open(code, "%sfor (int64_t g%d = begin_%d; g%d < end_%d; g%d++)", i < 2 ? "NNC_AROUND " : "",
-            i, i, i, i, i);
-  if (used) code_line(code, "const int64_t %s = %lld * g%d + shift[%d];", axis, stride, i, i);
-}
-
-/* Opens the loop over the last axis where each phase of it has a tile: a row of the result is put
- * together first, so that what the epilogue reads and writes is contiguous. Returns its element. */
-static const char *open_interleaved(const ConvWriter *writer, Code *code, const char *place) {
-  const ConvGrid *grid = &writer->grid;
-  Arena *arena = code->arena;
-  long long stride = (long long)grid->stride[2];
-  long long origin = stride * (long long)grid->least[2] - (long long)grid->low[2];
-  bool blocked = grid->block_axis == 2;
-  const char *count = blocked ? "count" : code_integer(arena, grid->grid[2]);
-  const char *begin =
-      arena_printf(arena, "%lld * %s - %lld", stride, blocked ? "first" : "0", -origin);
-  code_line(code, "for (int64_t phase = 0; phase < %lld; phase++)", stride);
-  code_line(code, "  for (int64_t g = 0; g < %s; g++)", count);
-  code_line(
-      code,
-      "    row[g * %lld + phase] = tile[(phase * NNC_TILE_ROWS + r) * %lld + (%s) * %lld + g];",
-      stride, (long long)(grid->raster + RASTER_SLACK), place, (long long)grid->length[2]);
-  code_line(code, "const int64_t begin = %s;", begin);
-  code_line(code, "const int64_t end = nnc_least(begin + %lld * %s, %lld);", stride, count,
-            (long long)grid->extent_in[2]);
-  const char *axis = arena_printf(arena, "i%d", 4 - writer->absent);
-  code_open(code, "for (int64_t %s = nnc_greatest(begin, 0); %s < end; %s++)", axis, axis, axis);
-  return arena_printf(arena, "row[%s - begin]", axis);
-}
-
-static const char *map_epilogue(const ConvWriter *writer) {
-  const ConvGrid *grid = &writer->grid;
-  bool interleaves = grid->output_phases[2] > 1;
-  Text text = {0};
-  Code code = {.arena = writer->arena, .out = &text};
-  function_declare_axis(&code, writer->function, 0, "image");
-  code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  function_declare_axis(&code, writer->function, 1, "channel + r");
-  const char *place = "0", *result = NULL;
-  for (int i = writer->absent; i < (interleaves ? 2 : 3); i++) {
-    open_position(writer, &code, i);
-    const char *own = arena_printf(code.arena, i == grid->block_axis ? "(g%d - first)" : "g%d", i);
-    place = i == writer->absent ? own
-                                : arena_printf(code.arena, "(%s) * %lld + %s", place,
-                                               (long long)grid->length[i], own);
-  }
-  if (interleaves) result = open_interleaved(writer, &code, place);
-  else
-    result = arena_printf(code.arena, "tile[r * %lld + %s]",
-                          (long long)(grid->raster + RASTER_SLACK), place);
-  return function_end_epilogue(&code, writer->function, result, writer->sum);
-}
-
-/* Of whole planes of one image; `plane` elements from one to the next. */
-static const char *planes_epilogue(const ConvWriter *writer, const int64_t *extent, int64_t plane) {
-  Text text = {0};
-  Code code = {.arena = writer->arena, .out = &text};
-  function_declare_axis(&code, writer->function, 0, "image");
-  code_open(&code, "for (int64_t r = 0; r < channels; r++)");
-  function_declare_axis(&code, writer->function, 1, "channel + r");
-  const char *place = function_open_plane(&code, 3 - writer->absent, extent + writer->absent);
-  const char *result = arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
-  return function_end_epilogue(&code, writer->function, result, writer->sum);
-}
-
-static const char *weight_epilogue(const ConvWriter *writer) {
-  const ConvGrid *grid = &writer->grid;
-  long long taps = (long long)(grid->kernel[0] * grid->kernel[1] * grid->kernel[2]);
-  Text text = {0};
-  Code code = {.arena = writer->arena, .out = &text};
-  code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  function_declare_axis(&code, writer->function, 0, "row + r");
-  code_open(&code, "for (int64_t c = 0; c < channels; c++)");
-  function_declare_axis(&code, writer->function, 1, "channel + c");
-  code_line(&code, "%s own[%lld];", c_value_type(writer->sum), taps);
-  code_line(&code, "NNC_ROLLED for (int64_t t = 0; t < %lld; t++)", taps);
-  const char *sum = arena_printf(writer->arena, "(r * %lld + c) * %lld + t",
-                                 (long long)grid->channel_block, taps);
-  if (grid->is_one_sum) code_line(&code, "  own[t] = sums[%s];", sum);
-  else code_line(&code, "  own[t] = nnc_lane_sum_%s(sums + %s);", c_type_name(writer->sum), sum);
-  const char *tap = function_open_plane(&code, 3 - writer->absent, grid->kernel + writer->absent);
-  const char *result = arena_printf(code.arena, "own[%s]", tap);
-  return function_end_epilogue(&code, writer->function, result, writer->sum);
-}
 
 /* ---- the function ---- */
 
@@ -420,16 +191,6 @@ static const char *template_name(const ConvWriter *writer) {
   return by_patches ? "codegen_templates/conv_patches.c" : "codegen_templates/conv.c";
 }
 
-static const char *epilogue_text(const ConvWriter *writer) {
-  const ConvGrid *grid = &writer->grid;
-  if (writer->is_weight) return weight_epilogue(writer);
-  if (grid->by_columns)
-    return planes_epilogue(writer, grid->extent_in,
-                           grid->extent_in[0] * grid->extent_in[1] * grid->extent_in[2]);
-  if (grid->by_patches) return planes_epilogue(writer, grid->extent_out, grid->padded);
-  return map_epilogue(writer);
-}
-
 /* ---- what fills the template ---- */
 
 static void add_operands(const ConvWriter *writer, TemplateHoles *holes) {
@@ -542,10 +303,10 @@ static const char *add_text(const ConvWriter *writer) {
 static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
   const char *taps, *phases;
-  tap_tables(writer, &taps, &phases);
+  conv_tap_tables(writer, &taps, &phases);
   template_add(holes, "TAP_TABLE", taps);
   template_add(holes, "PHASE_TABLE", phases);
-  template_add(holes, "BEGINS", begin_table(writer));
+  template_add(holes, "BEGINS", conv_begin_table(writer));
   const char *cut_from = grid->by_patches ? raster_text(writer) : "";
   template_add(holes, "RASTER", cut_from);
   template_add(holes, "RASTERS", writer->is_small ? "" : rasters_text(writer));
@@ -569,7 +330,7 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   template_add(holes, "PHASES",
                has_raster ? arena_printf(holes->arena,
                                          "static const int32_t begin[SOURCE_PHASES][3] = %s;\n",
-                                         begin_table(writer))
+                                         conv_begin_table(writer))
                           : "");
   template_add(holes, "RASTER_OF",
                has_raster
@@ -623,7 +384,7 @@ static void conv_write(Code *code, KernelFunction *function) {
   add_grid(&writer, &holes);
   add_extents(&writer, &holes);
   add_places(&writer, &holes);
-  function_add_epilogue(&holes, function, epilogue_text(&writer));
+  function_add_epilogue(&holes, function, conv_epilogue(&writer));
   template_render(code->out, template_name(&writer), &holes);
 }
 

@@ -203,7 +203,7 @@ static void write_places(LoopWriter *writer, int number, int lanes, int *pairs) 
   int last = stage->axis_count - 1;
   loop_stage_axes(writer, stage);
   code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(x->dtype), number - 1, lanes);
-  code_line(code, "int32_t a%d[%d] NNC_ALIGNED;", number, lanes);
+  code_line(code, "uint8_t a%d[%d] NNC_ALIGNED;", number, lanes);
   code_block(code);
   code_line(code, "nnc_span_%s best;", type);
   code_line(code, "nnc_span_bits_%s where;", type);

@@ -30,8 +30,24 @@ static int64_t planes_tasks(const Kernel *kernel) {
   return kernel->conv.last != 0 ? pool_last_tasks(kernel) : planes_grid(kernel).tasks;
 }
 
+/* Whether the kernel stores a plane's sums as they are, where they lie as in the result: they are computed there. */
+static bool stores_planes(const Kernel *kernel) {
+  const Store *store = &kernel->epilogue[0];
+  int64_t base, below = 1, coefficient[KERNEL_MAX_AXES];
+  if (kernel->epilogue_count != 1 || store->value->kind != EXPR_RESULT ||
+      kernel->operands[store->operand].dtype != pool_value_type(kernel) ||
+      !index_is_affine(store->index, kernel->axis_count, &base, coefficient) || base != 0)
+    return false;
+  for (int i = kernel->axis_count - 1; i >= 0; i--) {
+    if (kernel->extent[i] > 1 && coefficient[i] != below) return false;
+    below *= kernel->extent[i];
+  }
+  return true;
+}
+
 static int64_t planes_worker_bytes(const Kernel *kernel) {
   if (kernel->conv.last != 0) return pool_last_worker_bytes(kernel);
+  if (stores_planes(kernel)) return 0;
   return extent_product(kernel->conv.in, kernel->conv.spatial) *
          dtype_size(pool_value_type(kernel));
 }
@@ -117,6 +133,21 @@ static void add_search(TemplateHoles *holes, const KernelFunction *function) {
                             c_storage_type(kernel->operands[0].dtype), function->operands[0]));
 }
 
+/* Where a plane's sums are collected: in the result, or in the worker's block for an epilogue. */
+static void add_sums(TemplateHoles *holes, KernelFunction *function) {
+  Arena *arena = holes->arena;
+  const Kernel *kernel = function->kernel;
+  const char *type = c_value_type(pool_value_type(kernel));
+  bool is_result = stores_planes(kernel);
+  const char *block = arena_printf(arena, "%s *const sums = (%s *)worker->scratch;\n", type, type);
+  const char *plane =
+      arena_printf(arena, "%s *const sums = %s + plane * ((int64_t)X0 * X1 * X2);\n", type,
+                   function->operands[kernel->epilogue[0].operand]);
+  template_add(holes, "BLOCK", is_result ? "" : block);
+  template_add(holes, "PLANE", is_result ? plane : "");
+  function_add_epilogue(holes, function, is_result ? "" : plane_epilogue(arena, function));
+}
+
 /* What both adjoints say of planes. */
 static TemplateHoles plane_holes(Arena *arena, KernelFunction *function, LoopGrid grid) {
   const Kernel *kernel = function->kernel;
@@ -199,7 +230,7 @@ static void adjoint_write(Code *code, KernelFunction *function) {
   }
   if (function_write_empty(code, function)) return;
   TemplateHoles holes = plane_holes(arena, function, planes_grid(kernel));
-  function_add_epilogue(&holes, function, plane_epilogue(arena, function));
+  add_sums(&holes, function);
   if (is_of_pairs) {
     add_spans(&holes, kernel);
     add_search(&holes, function);

@@ -8,6 +8,7 @@ enum {
   WIDTH = 100,
   CONTINUATION = 4,  /* columns that a line's rest is indented by */
   NESTING_COST = 24, /* columns that a break is worth which is a level less deep */
+  AFTER_LITERAL = 2  /* what closes a list after its last literal, as "}," */
 };
 
 /* The end of the literal that begins at `at`. */
@@ -67,7 +68,8 @@ static Break find_break(const char *begin, const char *end) {
       at = end_of_comment(at, end);
     } else if (*at == '"' || *at == '\'') {
       const char *after = end_of_literal(at, end);
-      if (*at == '"' && after - begin >= WIDTH) consider_literal(&best, begin, at, after, depth);
+      if (*at == '"' && after - begin + AFTER_LITERAL > WIDTH)
+        consider_literal(&best, begin, at, after, depth);
       at = after;
     } else {
       depth += (*at == '(' || *at == '[' || *at == '{') - (*at == ')' || *at == ']' || *at == '}');
@@ -117,32 +119,30 @@ static void add_line(Text *out, const char *begin, const char *end, size_t more)
   text_free(&rest);
 }
 
-/* How many brackets a line leaves open, but one at its end, which opens a block or table. */
-static int opened(const char *begin, const char *end) {
+/* How many brackets of the one kind there are more than of the other, comments and literals left out. */
+static int nesting(const char *begin, const char *end, const char *opening, const char *closing) {
   int depth = 0;
   for (const char *at = begin; at < end;) {
     if (at + 1 < end && at[0] == '/' && at[1] == '*') at = end_of_comment(at, end);
     else if (*at == '"' || *at == '\'') at = end_of_literal(at, end);
     else {
-      bool opens = strchr("([{", *at) != NULL && !(*at == '{' && at + 1 == end);
-      bool closes = strchr(")]}", *at) != NULL && at > begin + indent_of(begin, end);
-      depth += opens - closes;
+      depth += (strchr(opening, *at) != NULL) - (strchr(closing, *at) != NULL);
       at++;
     }
   }
   return depth;
 }
 
-/* Round brackets that a line leaves open. */
-static int open_lists(const char *begin, const char *end) {
-  int depth = 0;
-  for (const char *at = begin; at < end;) {
-    if (at + 1 < end && at[0] == '/' && at[1] == '*') at = end_of_comment(at, end);
-    else if (*at == '"' || *at == '\'') at = end_of_literal(at, end);
-    else depth += (*at == '(') - (*at == ')'), at++;
-  }
-  return depth;
+/* How many brackets a line leaves open, but one at its end, which opens a block or table, or its first, which closes it. */
+static int opened(const char *begin, const char *end) {
+  const char *first = begin + indent_of(begin, end);
+  if (first < end && strchr(")]}", *first)) first++;
+  if (first < end && end[-1] == '{') end--;
+  return nesting(first, end, "([{", ")]}");
 }
+
+/* Round brackets that a line leaves open. */
+static int open_lists(const char *begin, const char *end) { return nesting(begin, end, "(", ")"); }
 
 static bool is_own_line(const char *first, const char *stop) {
   return first == stop || *first == '#' ||
