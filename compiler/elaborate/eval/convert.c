@@ -362,7 +362,7 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
     return report_failure(e, at, "%s has %lld axes, but a tensor has at most %d", what,
                           (long long)length, MAX_RANK);
   for (int64_t i = 0; i < length; i++) {
-    int64_t extent;
+    int64_t extent = 0;
     if (!convert_int(e, value_sequence_item(value, i), at, what, &extent)) return false;
     if (extent < 0 && !(allow_negative && extent == -1))
       return report_failure(e, at, "%s contains the negative extent %lld", what, (long long)extent);
@@ -373,7 +373,7 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
 }
 
 bool convert_axis(Elaborator *e, Value value, Span at, int rank, int *axis) {
-  int64_t given;
+  int64_t given = 0;
   if (!convert_int(e, value, at, "an axis", &given)) return false;
   if (given >= -rank && given < rank) {
     *axis = (int)(given < 0 ? given + rank : given);
