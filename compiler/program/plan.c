@@ -14,6 +14,7 @@
 #include "program/barriers.h"
 #include "program/buffers.h"
 #include "program/offsets.h"
+#include "program/part.h"
 #include "program/stages.h"
 #include "program/workspace.h"
 
@@ -184,6 +185,7 @@ static void plan_entry(Program *program, ProgramEntry *entry, int threads) {
     int64_t end = place_loop(program, entry, &entry->loops.items[i]);
     program->worker_bytes = greatest(program->worker_bytes, end);
   }
+  phases_part(program, entry, threads);
   entry->activation_bytes = place_entry(program, entry, threads);
   program->activation_bytes = greatest(program->activation_bytes, entry->activation_bytes);
   for (int step = 0; step < entry->steps.count; step++)
