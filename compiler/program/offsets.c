@@ -4,9 +4,12 @@
  * find (dynamic storage allocation: Garey, Johnson, "Computers and Intractability", 1979, SR2). Here
  * buffers are placed one by one, each among those already placed that are alive at the same time: in
  * the smallest gap that it fits in, or in the lowest. What matters is the order. Orders by size, by
- * time alive and by their product are tried, the greatest first. From the best of them on, the buffer
- * that ends highest moves to the front, again and again. The first region that is no larger than the
- * worst time needs ends the search, and so does a number of comparisons: nothing depends on a clock. */
+ * time alive, by their product and by the worst time of a life are tried, the greatest first. From the
+ * best of them on, the buffer that ends highest moves to the front, again and again; then, from each of
+ * them, buffers that end high move to earlier places at random. The first region that is no larger than
+ * the worst time needs ends the search, and so does a number of comparisons: nothing depends on a clock.
+ *
+ * Where something is needed above what is alive, the region is built on that, upside down. */
 #include "program/offsets.h"
 
 #include <stdlib.h>
@@ -47,6 +50,7 @@ typedef struct Region {
   int64_t end;         /* of the last order that was placed */
   int64_t best_end;    /* of the best */
   Life *best;          /* its order, with begins */
+  Life *kept;          /* another order, with begins */
   int64_t comparisons; /* so far */
 } Region;
 
@@ -92,7 +96,7 @@ static void place_in_order(Region *region, bool is_lowest) {
     region->end = greatest(region->end, life->begin + life->bytes);
   }
   region->comparisons += (int64_t)region->count * region->count / 2;
-  if (region->end > region->best_end) return;
+  if (region->end >= region->best_end) return;
   region->best_end = region->end;
   memcpy(region->best, region->lives, sizeof *region->lives * (size_t)region->count);
 }
@@ -137,43 +141,69 @@ static bool move_highest(Region *region) {
 
 static unsigned next_random(unsigned *seed) { return (*seed = *seed * 1664525 + 1013904223) >> 8; }
 
-/* From the best order on: the buffer that ends highest moves to any earlier place, which is kept where the region is no
- * larger. */
-static void shift(Region *region, bool is_lowest) {
+/* A buffer that ends beyond the least region, at random: its place in the order; -1: there is none, the end is that of
+ * what lies above. */
+static int choose_high(const Region *region, unsigned *seed) {
+  int chosen = -1;
+  for (int i = 0, count = 0; i < region->count; i++) {
+    bool is_high = region->lives[i].begin + region->lives[i].bytes > region->least;
+    if (is_high && next_random(seed) % (unsigned)++count == 0) chosen = i;
+  }
+  return chosen;
+}
+
+/* From the last order on: buffers that end high move to any earlier place, which is kept where the region is no
+ * larger, until so many comparisons are made. */
+static void shift(Region *region, bool is_lowest, int64_t most_comparisons) {
+  size_t bytes = sizeof *region->lives * (size_t)region->count;
+  int64_t end = region->end;
   unsigned seed = 1;
+  memcpy(region->kept, region->lives, bytes);
   for (int i = 0; i < MOST_SHIFTS && !is_done(region); i++) {
-    memcpy(region->lives, region->best, sizeof *region->lives * (size_t)region->count);
-    int chosen = 0, candidates = 0;
-    for (int k = 0; k < region->count; k++) {
-      const Life *life = &region->lives[k];
-      bool is_high = life->begin + life->bytes > region->least;
-      if (is_high && next_random(&seed) % (unsigned)++candidates == 0) chosen = k;
-    }
-    if (candidates == 0) return; /* the end is that of what lies above */
-    if (chosen == 0) continue;
-    int place = (int)(next_random(&seed) % (unsigned)chosen);
+    if (region->comparisons >= most_comparisons) return;
+    int chosen = choose_high(region, &seed);
+    if (chosen < 0) return;
+    int place = (int)(next_random(&seed) % (unsigned)(chosen + 1));
     Life life = region->lives[chosen];
     memmove(region->lives + place + 1, region->lives + place,
             sizeof life * (size_t)(chosen - place));
     region->lives[place] = life;
     place_in_order(region, is_lowest);
+    bool is_better = region->end <= end;
+    if (is_better) end = region->end;
+    memcpy(is_better ? region->kept : region->lives, is_better ? region->lives : region->kept,
+           bytes);
   }
 }
 
+/* Start `number` of 2 * DEMAND_COUNT. */
+static void begin_with(Region *region, int number) {
+  order_by(region, (Demand)(number / 2));
+  place_in_order(region, number % 2 == 1);
+}
+
 static void search(Region *region) {
-  bool best_is_lowest = false;
-  for (int i = 0; i < 2 * DEMAND_COUNT && (i == 0 || !is_done(region)); i++) {
+  enum { STARTS = 2 * DEMAND_COUNT };
+  int best = 0;
+  for (int i = 0; i < STARTS && (i == 0 || !is_done(region)); i++) {
     int64_t before = region->best_end;
-    order_by(region, (Demand)(i / 2));
-    place_in_order(region, i % 2 == 1);
-    if (region->best_end < before) best_is_lowest = i % 2 == 1;
+    begin_with(region, i);
+    if (region->best_end < before) best = i;
   }
   if (is_done(region)) return;
   memcpy(region->lives, region->best, sizeof *region->lives * (size_t)region->count);
   region->end = region->best_end;
   for (int i = 0; i < MOST_MOVES && !is_done(region) && move_highest(region); i++)
-    place_in_order(region, best_is_lowest);
-  shift(region, best_is_lowest);
+    place_in_order(region, best % 2 == 1);
+  memcpy(region->lives, region->best, sizeof *region->lives * (size_t)region->count);
+  region->end = region->best_end;
+  shift(region, best % 2 == 1, MOST_COMPARISONS / 2);
+  for (int i = 0; i < STARTS && !is_done(region); i++) {
+    if (i == best) continue;
+    begin_with(region, i);
+    shift(region, i % 2 == 1,
+          region->comparisons + (MOST_COMPARISONS - region->comparisons) / (STARTS - i));
+  }
 }
 
 /* ---- the region ---- */
@@ -235,6 +265,7 @@ int64_t offsets_assign(Program *program, int count, const int *buffers, const in
                    .lives = ARENA_ARRAY(scratch, Life, count + 1),
                    .placed = ARENA_ARRAY(scratch, Life *, count + 1),
                    .best = ARENA_ARRAY(scratch, Life, count + 1),
+                   .kept = ARENA_ARRAY(scratch, Life, count + 1),
                    .above = above,
                    .best_end = INT64_MAX};
   for (int i = 0; i < count; i++) {

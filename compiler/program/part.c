@@ -3,7 +3,8 @@
  * All that a phase touches lives at once, since no worker waits for another in it. Where two steps need not wait,
  * a barrier between them costs a few microseconds, and what only the first one needs is dead in the second. So
  * the phase that needs the most memory is parted at the best place, again and again, until the worst one
- * cannot be. Task loops and scan loops stay whole.
+ * cannot be. Task loops and scan loops stay whole. Where it cannot be parted, kernels in it get tight, if the target
+ * has them so: they take smaller blocks of the workers and a little more time.
  *
  * Nothing is parted unless the entry then needs less by a part that counts, and barriers stay a small part of
  * its time. */
@@ -29,7 +30,8 @@ typedef struct Parter {
   Program *program;
   ProgramEntry *entry;
   int workers;
-  const int64_t *work; /* by step: bytes of each worker's block */
+  int64_t *work; /* by step: bytes of each worker's block */
+  bool *tight;   /* by kernel */
   VEC(Phase) phases;
   VEC(int) cuts; /* steps that a barrier goes before */
 } Parter;
@@ -93,6 +95,62 @@ static bool part(Parter *parter, int number) {
   return true;
 }
 
+/* Whether all launches of the kernel may change. */
+static bool may_tighten(const Program *program, int kernel) {
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    const ProgramEntry *entry = &program->entries[e];
+    for (int s = 0; entry->present && s < entry->steps.count; s++) {
+      const Step *step = &entry->steps.items[s];
+      if (step->kind == STEP_LAUNCH && step->kernel == kernel &&
+          (step->loop >= 0 || step->kept >= 0))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* The kernels of a phase that take the most; false: nothing is gained. */
+static bool tighten(Parter *parter, int number) {
+  const Program *program = parter->program;
+  Phase *phase = &parter->phases.items[number];
+  int64_t most = 0, need = phase->need;
+  for (int s = phase->begin; s < phase->end; s++) most = greatest(most, parter->work[s]);
+  for (int s = phase->begin; s < phase->end; s++) {
+    const Step *step = &parter->entry->steps.items[s];
+    if (most == 0 || parter->work[s] < most || parter->tight[step->kernel]) continue;
+    if (!may_tighten(program, step->kernel)) return false;
+    Kernel tight = *program->kernels.items[step->kernel];
+    tight.is_tight = true;
+    int64_t bytes = target_worker_bytes(program->target, &tight);
+    if (bytes >= most) return false;
+    parter->tight[step->kernel] = true;
+    for (int k = 0; k < parter->entry->steps.count; k++)
+      if (parter->entry->steps.items[k].kind == STEP_LAUNCH &&
+          parter->entry->steps.items[k].kernel == step->kernel)
+        parter->work[k] = bytes;
+  }
+  for (int i = 0; i < parter->phases.count; i++) {
+    Phase *other = &parter->phases.items[i];
+    other->need = need_of(parter, other->begin, other->end);
+  }
+  return phase->need < need;
+}
+
+/* Launches of tight kernels have other tasks. */
+static void make_tight(Program *program, int number) {
+  Kernel *kernel = program->kernels.items[number];
+  kernel->is_tight = true;
+  program->kernel_keys.items[number] = kernel_key(program->arena, kernel);
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    ProgramEntry *entry = &program->entries[e];
+    for (int s = 0; entry->present && s < entry->steps.count; s++) {
+      Step *step = &entry->steps.items[s];
+      if (step->kind == STEP_LAUNCH && step->kernel == number)
+        step->task_count = target_task_count(program->target, kernel);
+    }
+  }
+}
+
 static int most_cuts(const Parter *parter) {
   const TargetCosts *costs = &parter->program->target->costs;
   double time = 0;
@@ -104,17 +162,26 @@ static int most_cuts(const Parter *parter) {
 
 void phases_part(Program *program, ProgramEntry *entry, int workers) {
   Arena *scratch = arena_create();
-  int64_t *work = workspace_of_steps(scratch, program, entry);
-  Parter parter = {scratch, program, entry, workers, work, {0}, {0}};
-  if (work) find_phases(&parter);
+  Parter parter = {.arena = scratch,
+                   .program = program,
+                   .entry = entry,
+                   .workers = workers,
+                   .work = workspace_of_steps(scratch, program, entry),
+                   .tight = ARENA_ARRAY(scratch, bool, program->kernels.count + 1)};
+  if (parter.work) find_phases(&parter);
   if (parter.phases.count > 0) {
     int64_t before = parter.phases.items[worst_phase(&parter)].need;
-    for (int most = most_cuts(&parter); parter.cuts.count < most;)
-      if (!part(&parter, worst_phase(&parter))) break;
+    int most = most_cuts(&parter);
+    for (int worst = worst_phase(&parter);
+         (parter.cuts.count < most && part(&parter, worst)) || tighten(&parter, worst);)
+      worst = worst_phase(&parter);
     int64_t after = parter.phases.items[worst_phase(&parter)].need;
-    if (before - after < before / LEAST_GAIN) parter.cuts.count = 0;
+    if (before - after >= before / LEAST_GAIN) {
+      for (int i = 0; i < program->kernels.count; i++)
+        if (parter.tight[i]) make_tight(program, i);
+      barriers_insert(program, entry, parter.cuts.count, parter.cuts.items,
+                      "what lives before and after it would need more memory at once");
+    }
   }
-  barriers_insert(program, entry, parter.cuts.count, parter.cuts.items,
-                  "what lives before and after it would need more memory at once");
   arena_destroy(scratch);
 }
