@@ -6,7 +6,8 @@
 
 Models, shapes and PyTorch's ways are those of steps.py. Of both sides counts what a step needs beside parameters, their
 optimizer's state, states of layers and the batch.
-- Here: the program's plan, which is exact: the arena less those, and the workspace of each thread.
+- Here: the program's plan, which is exact: the arena less those, with the workspaces of the threads, which lie in it
+  where a phase leaves it free.
 - PyTorch: how far resident memory grows, to its peak, in a step after the first ones, whose gradients were given back.
   Memory that is freed goes back to the system at once, so nothing that an earlier step left is used unseen.
 The share is ours by the least of PyTorch's ways. The bar, at most .6, is for models whose step has a GFLOP or more.
@@ -45,7 +46,8 @@ def uncounted(info):
 
 def planned(info, threads):
     """Bytes of our activations and workspace."""
-    return info["arena_bytes"] - uncounted(info) + threads * info["worker_bytes"]
+    ends = [space["at"] + threads * space["bytes"] for space in info["workspaces"]]
+    return max([info["arena_bytes"], *ends]) - uncounted(info)
 
 
 def within(bench, whole, name, edits, most):

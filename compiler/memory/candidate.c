@@ -5,6 +5,8 @@
 
 #include "ops/verify.h"
 #include "passes/microbatch.h"
+#include "program/workspace.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 enum { MOST_NODES = 12000 }; /* of an entry in pieces: planning takes seconds beyond */
@@ -12,7 +14,7 @@ enum { MOST_NODES = 12000 }; /* of an entry in pieces: planning takes seconds be
 const EntryKind fitted_entries[FITTED_COUNT] = {ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL};
 
 int64_t program_peak(const Program *program, int threads) {
-  return program->arena_bytes + threads * program->worker_bytes;
+  return program_bytes(program, threads);
 }
 
 /* Without task loops where the limit is not met with them and they need more. */
@@ -39,6 +41,17 @@ int64_t entry_bytes(const Program *program, EntryKind entry) {
       end = buffer->offset + buffer->bytes;
   }
   return end - variables;
+}
+
+int64_t entry_peak(const Program *program, EntryKind kind, int threads) {
+  const ProgramEntry *entry = &program->entries[kind];
+  int64_t end = program->arena_bytes - program->activation_bytes + entry_bytes(program, kind);
+  if (!program->target->blocks_move) return end + threads * program->worker_bytes;
+  for (int s = 0; s < entry->steps.count; s++) {
+    const Step *step = &entry->steps.items[s];
+    end = greatest(end, step->work_at + threads * step->work_bytes);
+  }
+  return end;
 }
 
 bool candidate_apply(Fitter *fitter, Module *module, const Candidate *candidate, Arena *arena,

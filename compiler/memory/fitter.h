@@ -34,6 +34,8 @@ Program *memory_plan(Arena *arena, const Module *module, const MemoryRequest *re
                      ProgramOptions *lowering);
 /* Bytes of the region of activations that the entry takes up. */
 int64_t entry_bytes(const Program *program, EntryKind entry);
+/* Bytes that the entry needs with the variables and the blocks of so many workers. */
+int64_t entry_peak(const Program *program, EntryKind entry, int threads);
 /* Rewrites the large entries of `module`; false when the candidate is impossible. */
 bool candidate_apply(Fitter *fitter, Module *module, const Candidate *candidate, Arena *arena,
                      RecomputeResult *total);

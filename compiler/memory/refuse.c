@@ -107,10 +107,11 @@ void memory_refuse(Fitter *fitter, Diagnostics *diagnostics) {
   diag_note(error, (Span){0}, "parameters take %s, optimizer state %s, state %s",
             bytes_text(arena, program->parameter_bytes),
             bytes_text(arena, program->optimizer_bytes), bytes_text(arena, program->state_bytes));
-  if (program->worker_bytes > 0)
-    diag_note(error, (Span){0}, "workspace of %d thread%s: %s", fitter->request->threads,
-              fitter->request->threads == 1 ? "" : "s",
-              bytes_text(arena, fitter->request->threads * program->worker_bytes));
+  int64_t workspace = program_peak(program, fitter->request->threads) - program->arena_bytes;
+  if (workspace > 0)
+    diag_note(error, (Span){0}, "workspace of %d thread%s, beyond what values take: %s",
+              fitter->request->threads, fitter->request->threads == 1 ? "" : "s",
+              bytes_text(arena, workspace));
   diag_note(error, (Span){0}, "values of the entry %s take %s (%s)", entry_name(largest),
             bytes_text(arena, entry_bytes(program, largest)),
             candidate_text(arena, &fitter->best, module.run.batch));

@@ -140,11 +140,11 @@ static bool search(Fitter *fitter, Candidate *found) {
 /* ---- fitting ---- */
 
 static void find_large(Fitter *fitter, const Program *program) {
-  int64_t fixed = program_peak(program, fitter->request->threads) - program->activation_bytes;
   for (int i = 0; i < FITTED_COUNT; i++) {
     EntryKind kind = fitted_entries[i];
-    fitter->is_large[kind] = program->entries[kind].present &&
-                             fixed + entry_bytes(program, kind) > fitter->request->limit;
+    fitter->is_large[kind] =
+        program->entries[kind].present &&
+        entry_peak(program, kind, fitter->request->threads) > fitter->request->limit;
   }
 }
 

@@ -109,16 +109,19 @@ static void note_step(const Placer *placer, const Step *step) {
   }
 }
 
+static Step make_barrier(int scan, const char *reason) {
+  return (Step){.kind = STEP_BARRIER,
+                .kept = -1,
+                .kernel = -1,
+                .loop = -1,
+                .scan = scan,
+                .path = "",
+                .class_name = "barrier",
+                .reason = reason};
+}
+
 static void add_barrier(Placer *placer, const char *reason) {
-  Step barrier = {.kind = STEP_BARRIER,
-                  .kept = -1,
-                  .kernel = -1,
-                  .loop = -1,
-                  .scan = placer->scan,
-                  .path = "",
-                  .class_name = "barrier",
-                  .reason = reason};
-  vec_push(placer->program->arena, &placer->entry->steps, barrier);
+  vec_push(placer->program->arena, &placer->entry->steps, make_barrier(placer->scan, reason));
   placer->entry->barrier_count++;
   for (int b = 0; b < placer->program->buffers.count; b++) placer->since[b] = (Access){0};
 }
@@ -233,6 +236,41 @@ static void insert_barriers(Arena *arena, Program *program, ProgramEntry *entry)
     add_steps(&placer, old, i, last);
     leave_scans(&placer, old, scans, last);
   }
+}
+
+/* Where step `number` is with the barriers. */
+static int moved_step(int count, const int *places, int number) {
+  int moved = number;
+  for (int i = 0; i < count; i++) moved += number >= places[i];
+  return moved;
+}
+
+void barriers_insert(Program *program, ProgramEntry *entry, int count, const int *places,
+                     const char *reason) {
+  int steps = entry->steps.count;
+  const Step *old = entry->steps.items;
+  if (count == 0) return;
+  entry->steps.items = ARENA_ARRAY(program->arena, Step, steps + count);
+  entry->steps.count = entry->steps.capacity = steps + count;
+  for (int s = 0; s < steps + count; s++) entry->steps.items[s] = make_barrier(-1, reason);
+  for (int s = 0; s < steps; s++) entry->steps.items[moved_step(count, places, s)] = old[s];
+  for (int i = 0; i < entry->loops.count; i++) {
+    TaskLoop *loop = &entry->loops.items[i];
+    loop->first_step = moved_step(count, places, loop->first_step);
+    loop->last_step = moved_step(count, places, loop->last_step);
+  }
+  for (int i = 0; i < entry->scans.count; i++) {
+    ScanLoop *scan = &entry->scans.items[i];
+    scan->first_step = moved_step(count, places, scan->first_step);
+    scan->last_step = moved_step(count, places, scan->last_step);
+  }
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (buffer->entry != (int)entry->entry || buffer->first_step < 0) continue;
+    buffer->first_step = moved_step(count, places, buffer->first_step);
+    buffer->last_step = moved_step(count, places, buffer->last_step);
+  }
+  entry->barrier_count += count;
 }
 
 int *barriers_before(Arena *arena, const ProgramEntry *entry) {

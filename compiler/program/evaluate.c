@@ -316,9 +316,16 @@ static void run_copy(Machine *machine, const Step *step) {
     element_set(machine, step->copy_to, i, *element_at(machine, step->copy_from, i));
 }
 
+/* Workers may write all that lies above where their blocks begin. */
+static void poison_workspace(Machine *machine, const Step *step) {
+  for (int64_t i = step->work_at; step->work_bytes > 0 && i < machine->program->arena_bytes; i++)
+    machine->memory[i] = NAN;
+}
+
 static void run_launch(Machine *machine, Run run) {
   Arena *scratch = arena_create();
   run.machine = machine;
+  poison_workspace(machine, run.step);
   run.kernel = machine->program->kernels.items[run.step->kernel];
   if (kernel_is_template(run.kernel)) run_template(&run, scratch);
   else run_loop(&run, scratch);

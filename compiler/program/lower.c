@@ -146,7 +146,8 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
   Stages stages = {
       .program = program,
       .pipeline = {.kind = "stage", .options = runner, .diagnostics = options->diagnostics}};
-  Lowering whole = {.arena = arena, .program = program, .stages = &stages};
+  Lowering whole = {
+      .arena = arena, .program = program, .threads = options->threads, .stages = &stages};
   program->arena = arena;
   program->target = options->target;
   program->module = module;

@@ -8,11 +8,15 @@
  * single round (Buffer.owner) keeps its memory as long as the loop runs.
  *
  * What lives only within a block of a task loop needs memory for one block, and each worker has its
- * own: in the worker's block, after the part that the loop's kernels use for themselves. */
+ * own: in the worker's block, after the part that the loop's kernels use for themselves. The workers'
+ * blocks lie above what is alive in their phase (workspace.c), so buffers that live in phases of large
+ * blocks are placed low. */
 #include "program/barriers.h"
 #include "program/buffers.h"
 #include "program/offsets.h"
+#include "program/part.h"
 #include "program/stages.h"
+#include "program/workspace.h"
 
 #include "support/panic.h"
 #include "support/integers.h"
@@ -109,17 +113,19 @@ static void find_live_ranges(Program *program, const ProgramEntry *entry) {
 typedef VEC(int) BufferList;
 
 /* Places the buffers from `begin` on. Returns the end. */
-static int64_t place(Program *program, const BufferList *list, const int *time, int64_t begin) {
+static int64_t place(Program *program, const BufferList *list, const int *time,
+                     const int64_t *above, int64_t begin) {
   for (int i = 0; i < list->count; i++) {
     Buffer *buffer = &program->buffers.items[list->items[i]];
     if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
   }
-  return offsets_assign(program, list->count, list->items, time, begin);
+  return offsets_assign(program, list->count, list->items, time, above, begin);
 }
 
 /* Places the entry's buffers in the arena from offset 0; returns the bytes needed. A barrier between
- * the uses of two buffers lets them have the same bytes. */
-static int64_t place_entry(Program *program, const ProgramEntry *entry) {
+ * the uses of two buffers lets them have the same bytes. With the blocks of `threads` workers above them
+ * they need as little as can be found. */
+static int64_t place_entry(Program *program, const ProgramEntry *entry, int threads) {
   Arena *scratch = arena_create();
   BufferList list = {0};
   for (int i = 0; i < program->buffers.count; i++) {
@@ -127,7 +133,10 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
     if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)
       vec_push(scratch, &list, i);
   }
-  int64_t needed = place(program, &list, barriers_before(scratch, entry), 0);
+  const int *time = barriers_before(scratch, entry);
+  int64_t *above = workspace_needs(scratch, program, entry, time);
+  for (int t = 0; above && t <= time[entry->steps.count]; t++) above[t] *= threads;
+  int64_t needed = place(program, &list, time, above, 0);
   arena_destroy(scratch);
   return needed;
 }
@@ -151,7 +160,7 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
         buffer->last_step <= loop->last_step)
       vec_push(scratch, &list, i);
   }
-  int64_t end = place(program, &list, steps, begin);
+  int64_t end = place(program, &list, steps, NULL, begin);
   arena_destroy(scratch);
   return end;
 }
@@ -167,7 +176,7 @@ static int64_t place_variables(Program *program) {
   return end;
 }
 
-static void plan_entry(Program *program, ProgramEntry *entry) {
+static void plan_entry(Program *program, ProgramEntry *entry, int threads) {
   const char *outer =
       panic_set_context(arena_printf(program->arena, "stage plan of %s", entry_name(entry->entry)));
   move_to_workers(program, entry);
@@ -176,7 +185,8 @@ static void plan_entry(Program *program, ProgramEntry *entry) {
     int64_t end = place_loop(program, entry, &entry->loops.items[i]);
     program->worker_bytes = greatest(program->worker_bytes, end);
   }
-  entry->activation_bytes = place_entry(program, entry);
+  phases_part(program, entry, threads);
+  entry->activation_bytes = place_entry(program, entry, threads);
   program->activation_bytes = greatest(program->activation_bytes, entry->activation_bytes);
   for (int step = 0; step < entry->steps.count; step++)
     entry->activation_peak = greatest(entry->activation_peak, live_bytes(program, entry, step));
@@ -186,8 +196,9 @@ static void plan_entry(Program *program, ProgramEntry *entry) {
 void stage_plan(Lowering *lowering) {
   Program *program = lowering->program;
   int64_t variables = place_variables(program);
+  int threads = lowering->threads > 0 ? lowering->threads : 1;
   for (int e = 0; e < ENTRY_COUNT; e++)
-    if (program->entries[e].present) plan_entry(program, &program->entries[e]);
+    if (program->entries[e].present) plan_entry(program, &program->entries[e], threads);
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
     if (buffer->entry >= 0 && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)
@@ -202,6 +213,8 @@ void stage_plan(Lowering *lowering) {
       buffer->offset += program->buffers.items[view].view_offset;
   }
   program->arena_bytes = variables + program->activation_bytes;
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    if (program->entries[e].present) workspace_place(program, &program->entries[e]);
   for (int i = 0; i < program->kernels.count; i++) {
     int64_t bytes = target_worker_bytes(program->target, program->kernels.items[i]);
     program->worker_bytes = greatest(program->worker_bytes, bytes);

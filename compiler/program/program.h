@@ -64,16 +64,18 @@ typedef struct Step {
   int scalar_count;
   int *scalars; /* numbers of host scalars in Program.scalar_names */
   int key_count;
-  uint64_t *keys;            /* FNV-1a 64 hashes of the random keys */
-  int64_t task_count;        /* in a task loop: blocks */
-  int loop;                  /* number of its task loop in the entry, or -1 */
-  int scan;                  /* number of the innermost scan loop around it, or -1 */
-  int64_t *block_bytes;      /* in a task loop: by operand, from one block to the next; or 0 */
-  const char *reason;        /* of a barrier: what would go wrong without it */
-  int copy_from, copy_to;    /* STEP_COPY: buffer ids (an identity store that could not alias) */
-  double flops, bytes;       /* of all rounds of the scan loops around it */
-  double product_flops;      /* of `flops`: those of contractions and convolutions */
-  const char *path;          /* of the node: "h1.linear" */
+  uint64_t *keys;         /* FNV-1a 64 hashes of the random keys */
+  int64_t task_count;     /* in a task loop: blocks */
+  int loop;               /* number of its task loop in the entry, or -1 */
+  int scan;               /* number of the innermost scan loop around it, or -1 */
+  int64_t *block_bytes;   /* in a task loop: by operand, from one block to the next; or 0 */
+  const char *reason;     /* of a barrier: what would go wrong without it */
+  int copy_from, copy_to; /* STEP_COPY: buffer ids (an identity store that could not alias) */
+  int64_t work_at,
+      work_bytes;       /* the workers' blocks then: from the arena's base, and of each; or 0, 0 */
+  double flops, bytes;  /* of all rounds of the scan loops around it */
+  double product_flops; /* of `flops`: those of contractions and convolutions */
+  const char *path;     /* of the node: "h1.linear" */
   const char *class_name;    /* "contraction", "elementwise", ... for the profile */
   const char *operator_name; /* "contract+9": with 9 operators fused into it; NULL for a barrier */
   const char *nodes; /* of a launch: what it computes, by lines, in order: "5 log mul, 7 mean" */

@@ -6,6 +6,7 @@
  * backward pass and the update. Data sets live in memory of the host, beside the arena. */
 #include "program/buffers.h"
 #include "program/updates.h"
+#include "program/workspace.h"
 
 #include <string.h>
 #include "ops/op.h"
@@ -288,9 +289,10 @@ static void print_peak(Text *text, const Program *program) {
     return;
   }
   add_bytes_line(text, "workspace, each thread", program->worker_bytes);
-  text_add(text, "  peak = arena + threads * workspace: ");
+  text_add(text, program->target->blocks_move ? "  peak, workspaces where the arena is free: "
+                                              : "  peak = arena + threads * workspace: ");
   for (int threads = 1; threads <= 8; threads *= 2) {
-    text_add_grouped(text, program->arena_bytes + threads * program->worker_bytes);
+    text_add_grouped(text, program_bytes(program, threads));
     text_printf(text, " bytes with %d%s", threads, threads < 8 ? ", " : "\n");
   }
 }
@@ -436,8 +438,13 @@ void report_print_json(Text *text, const Program *program) {
               (long long)program->optimizer_bytes, (long long)program->state_bytes);
   text_printf(text, "  \"activation_bytes\": %lld,\n  \"arena_bytes\": %lld,\n",
               (long long)program->activation_bytes, (long long)program->arena_bytes);
-  text_printf(text, "  \"worker_bytes\": %lld,\n  \"data_sets\": [",
+  text_printf(text, "  \"worker_bytes\": %lld,\n  \"workspaces\": [",
               (long long)program->worker_bytes);
+  WorkspaceList spaces = program_workspaces(report.arena, program);
+  for (int i = 0; i < spaces.count; i++)
+    text_printf(text, "%s{\"at\": %lld, \"bytes\": %lld}", i > 0 ? ", " : "",
+                (long long)spaces.items[i].at, (long long)spaces.items[i].bytes);
+  text_add(text, "],\n  \"data_sets\": [");
   for (int i = 0; i < program->module->data_sets.count; i++) {
     if (i > 0) text_add(text, ", ");
     text_add_quoted(text, program->module->data_sets.items[i].name);

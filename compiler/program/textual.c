@@ -110,6 +110,8 @@ static const Field step_fields[] = {
     FIELD(" tasks ", INT64, Step, task_count, 0, MOST_TASKS),
     NUMBER(" loop ", Step, loop),
     NUMBER(" scan ", Step, scan),
+    BYTES(" works at ", Step, work_at),
+    BYTES(" in ", Step, work_bytes),
     FIELD(" flops ", DOUBLE, Step, flops),
     FIELD(" bytes ", DOUBLE, Step, bytes),
     FIELD(" products ", DOUBLE, Step, product_flops),

@@ -406,6 +406,47 @@ static const char *check_sharing(Verifier *verifier) {
   return NULL;
 }
 
+/* The workers' blocks hold what each step needs of them, lie above all that is alive, and stay where they are
+ * while no barrier parts the steps. */
+static const char *check_workspace(Verifier *verifier) {
+  const Program *program = verifier->program;
+  const ProgramEntry *entry = verifier->entry;
+  const int *time = verifier->barriers;
+  const Step *other = NULL; /* the last step that is no barrier */
+  for (int s = 0; s < entry->steps.count; s++) {
+    const Step *step = &entry->steps.items[s];
+    if (step->kind == STEP_BARRIER) continue;
+    if (step->work_at % program->target->alignment || step->work_bytes % program->target->alignment)
+      return arena_printf(verifier->arena, "workers' blocks of %s are not aligned", step->path);
+    if (other && time[other - entry->steps.items] == time[s] &&
+        (other->work_at != step->work_at || other->work_bytes != step->work_bytes))
+      return arena_printf(verifier->arena, "workers' blocks move between %s and %s", other->path,
+                          step->path);
+    other = step;
+    if (step->kind == STEP_LAUNCH && program->target->blocks_move) {
+      int64_t need = target_worker_bytes(program->target, program->kernels.items[step->kernel]);
+      for (int i = 0; i < step->operand_count; i++) {
+        const Buffer *buffer = verifier_buffer(program, step->operands[i]);
+        if (buffer->kind == BUFFER_WORKER) need = greatest(need, buffer->offset + buffer->bytes);
+      }
+      if (step->work_bytes < need)
+        return arena_printf(verifier->arena, "%s needs %lld bytes of a worker's block of %lld",
+                            step->path, (long long)need, (long long)step->work_bytes);
+    }
+    for (int i = 0; step->work_bytes > 0 && i < program->buffers.count; i++) {
+      const Buffer *buffer = verifier_buffer(program, i);
+      bool is_variable = buffer->kind == BUFFER_VARIABLE;
+      bool is_own = buffer->entry == (int)entry->entry && buffer->kind != BUFFER_WORKER &&
+                    verifier->first[i] >= 0 && time[verifier->first[i]] <= time[s] &&
+                    time[s] <= time[verifier->last[i]];
+      if ((is_variable || is_own) && buffer->offset + buffer->bytes > step->work_at)
+        return arena_printf(verifier->arena, "%s lies where workers of %s work", buffer->name,
+                            step->path);
+    }
+  }
+  return NULL;
+}
+
 static Verifier verifier_create(Arena *arena, const Program *program, EntryKind kind) {
   int buffers = program->buffers.count;
   const ProgramEntry *entry = &program->entries[kind];
@@ -460,6 +501,7 @@ static const char *check_entry(Verifier *verifier) {
   wrong = check_overwritten(verifier);
   if (wrong == NULL) wrong = verify_barriers(verifier);
   if (wrong == NULL) wrong = check_block_values(verifier);
+  if (wrong == NULL) wrong = check_workspace(verifier);
   return wrong ? wrong : check_sharing(verifier);
 }
 

@@ -102,6 +102,8 @@ typedef struct Target {
   DepthLimits depth;
   FusionLimits fusion;
   TargetCosts costs;
+  /* Whether workers have their blocks where a phase leaves memory free (program/workspace.c), not behind the arena. */
+  bool blocks_move;
   /* Whether cheap values that gradients need are computed again (passes/rematerialize.c). */
   bool computes_again;
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */

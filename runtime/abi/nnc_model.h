@@ -5,7 +5,8 @@
  * generated code calls back only the inline functions of nnc_parallel.h and nnc_math.h.
  *
  * Memory: one arena of `arena_bytes` for variables, inputs, activations and results, and one block of
- * `worker_bytes` for each worker thread. All offsets are bytes from the arena's base, multiples of 64. */
+ * `worker_bytes` for each worker thread, or less, in the arena where a phase leaves it free (`workspaces`). All
+ * offsets are bytes from the arena's base, multiples of 64. */
 #ifndef NNC_MODEL_H
 #define NNC_MODEL_H
 
@@ -300,6 +301,11 @@ extern const struct nnc_result_writer nnc_result_pictures;
 struct nnc_tokenizer_class;
 extern const struct nnc_tokenizer_class nnc_tokenizer;
 
+/* In a phase: values live up to `at`, bytes from the arena's base; from there each worker needs `bytes`. */
+typedef struct nnc_workspace {
+  int64_t at, bytes;
+} nnc_workspace;
+
 typedef struct nnc_model {
   int abi;            /* NNC_MODEL_ABI */
   const char *name;   /* "mnist" */
@@ -316,6 +322,9 @@ typedef struct nnc_model {
   const char *isa;
 
   int64_t arena_bytes, worker_bytes;
+  /* Phases with the last values alive or the largest blocks; 0: all workers' blocks lie behind the arena. */
+  int workspace_count;
+  const nnc_workspace *workspaces;
   int64_t parameter_bytes, optimizer_bytes, state_bytes, activation_bytes; /* for `info` */
   int variable_count;
   const nnc_variable *variables;
@@ -393,7 +402,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 25 };
+enum { NNC_MODEL_ABI = 26 };
 
 extern nnc_model nnc_the_model;
 

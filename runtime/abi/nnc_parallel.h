@@ -30,7 +30,10 @@ struct nnc_worker {
   uint32_t is_moving;    /* in this run phases move */
   uint32_t fills;        /* kernels pack the weights that they keep, and do nothing else */
   char *arena;           /* base of the model's arena */
-  char *scratch;         /* this worker's block of nnc_model.worker_bytes */
+  char *scratch;         /* this worker's block of memory in this phase */
+  char *own_scratch;     /* where it is unless something alive ends above `free_from` */
+  int64_t free_from;     /* bytes of the arena */
+  int64_t seat;          /* of the worker, whatever part it does */
   const double *scalars; /* host scalars of this step */
   uint64_t seed, step;   /* for the random operators */
   uint64_t example; /* number of the batch's first example, for random operators in evaluation */
@@ -76,6 +79,14 @@ nnc_next_range(nnc_worker *worker, int64_t tasks) {
 static inline __attribute__((always_inline, unused)) void nnc_share(nnc_worker *worker) {
   worker->shared++;
   worker->is_shared = worker->count > 1;
+}
+
+/* In this phase values live up to `from`, bytes from the arena's base, and workers need blocks of `bytes` each:
+ * their own ones, which may still be in the caches, or where these hold values others from there on. */
+static inline __attribute__((always_inline, unused)) void nnc_work_at(nnc_worker *worker,
+                                                                      int64_t from, int64_t bytes) {
+  worker->scratch =
+      from <= worker->free_from ? worker->own_scratch : worker->arena + from + bytes * worker->seat;
 }
 
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */

@@ -7,6 +7,7 @@
 
 #include "core/layout.h"
 #include "core/number.h"
+#include "core/planned.h"
 #include "core/pool.h"
 #include "os/assert.h"
 #include "os/memory.h"
@@ -44,6 +45,13 @@ const char *nnc_device_architecture(int index) {
   return NULL;
 }
 
+/* The workers' own blocks: at the end of all memory, where the fewest phases have values. */
+static nnc_blocks place_blocks(const nnc_model *model, int workers) {
+  const int64_t each = (model->worker_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  if (model->workspace_count == 0) return (nnc_blocks){model->arena_bytes, each};
+  return (nnc_blocks){nnc_planned_bytes(model, workers) - workers * each, each};
+}
+
 nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
   (void)number; /* there is one */
   nnc_device *device = calloc(1, sizeof *device);
@@ -54,8 +62,10 @@ nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
   device->model = model;
   device->workers = workers;
   device->arena_bytes = model->arena_bytes;
-  if (nnc_block_take(&device->arena, model->arena_bytes, "the model's arena"))
-    device->pool = nnc_pool_create(workers, device->arena.base, model->worker_bytes);
+  const nnc_blocks blocks = place_blocks(model, workers);
+  NNC_ASSERT(blocks.at >= 0 && blocks.at % ALIGNMENT == 0);
+  if (nnc_block_take(&device->arena, blocks.at + workers * blocks.bytes, "the model's arena"))
+    device->pool = nnc_pool_create(workers, device->arena.base, blocks);
   if (device->pool) return device;
   nnc_device_close(device);
   return NULL;

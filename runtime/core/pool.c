@@ -25,11 +25,10 @@
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/futex.h"
-#include "os/memory.h"
 #include "os/message.h"
 #include "os/thread.h"
 
-enum { CACHE_LINE = 64, SPIN_NANOSECONDS = 50000, PAGE = 4096 };
+enum { CACHE_LINE = 64, SPIN_NANOSECONDS = 50000 };
 
 /* Each worker on lines of its own.
  *
@@ -78,7 +77,6 @@ struct nnc_pool {
   Contention contention;
   void (*run)(nnc_worker *worker); /* NULL: the threads end */
   uint32_t is_moving;              /* phases, in this run */
-  nnc_block scratch;
   Seat *seats;
 };
 
@@ -287,13 +285,17 @@ static void *worker_main(void *argument) {
   }
 }
 
-static void seat_workers(nnc_pool *pool, char *arena, int64_t stride) {
+static void seat_workers(nnc_pool *pool, char *arena, nnc_blocks blocks) {
   for (int i = 0; i < pool->count; i++) {
+    char *scratch = arena + blocks.at + blocks.bytes * i;
     pool->seats[i].worker = (nnc_worker){
         .index = i,
         .count = pool->count,
         .arena = arena,
-        .scratch = pool->scratch.base + stride * i,
+        .scratch = scratch,
+        .own_scratch = scratch,
+        .free_from = blocks.at,
+        .seat = i,
         .pool = pool,
     };
   }
@@ -328,8 +330,8 @@ static void arrive_for_missing(nnc_pool *pool) {
   if (missing > 0) finish_parts(pool, 1, missing);
 }
 
-nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes) {
-  NNC_ASSERT(count >= 1 && worker_bytes >= 0);
+nnc_pool *nnc_pool_create(int count, char *arena, nnc_blocks blocks) {
+  NNC_ASSERT(count >= 1 && blocks.bytes >= 0 && blocks.bytes % CACHE_LINE == 0);
   nnc_pool *pool = aligned_alloc(CACHE_LINE, sizeof *pool);
   Seat *seats = aligned_alloc(CACHE_LINE, (size_t)count * sizeof *seats);
   if (!pool || !seats) {
@@ -342,13 +344,7 @@ nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes) {
   memset(seats, 0, (size_t)count * sizeof *seats);
   pool->count = count;
   pool->seats = seats;
-  int64_t stride = (worker_bytes + PAGE - 1) / PAGE * PAGE;
-  if (!nnc_block_take(&pool->scratch, stride * count, "the workers' buffers")) {
-    free(seats);
-    free(pool);
-    return NULL;
-  }
-  seat_workers(pool, arena, stride);
+  seat_workers(pool, arena, blocks);
   if (start_threads(pool)) return pool;
   arrive_for_missing(pool);
   nnc_pool_destroy(pool);
@@ -376,9 +372,11 @@ void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker)) {
 }
 
 void nnc_pool_run_alone(nnc_pool *pool, void (*run)(nnc_worker *worker)) {
-  nnc_worker alone = pool->seats[0].worker;
-  alone.count = 1;
-  run(&alone);
+  nnc_worker *worker = &pool->seats[0].worker;
+  const nnc_worker before = *worker;
+  worker->count = 1;
+  run(worker);
+  *worker = before;
 }
 
 void nnc_pool_move(nnc_pool *pool) { pool->contention.until = INT64_MAX; }
@@ -391,7 +389,6 @@ void nnc_pool_destroy(nnc_pool *pool) {
     int error = pthread_join(pool->seats[i].thread, NULL);
     if (error) nnc_error("cannot join worker thread %d: %s", i + 1, strerror(error));
   }
-  nnc_block_free(&pool->scratch);
   free(pool->seats);
   free(pool);
 }

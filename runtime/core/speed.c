@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/planned.h"
 #include "core/pool.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -93,11 +94,13 @@ static void describe(const nnc_model *model, nnc_speed *speed) {
 bool nnc_speed_measure(nnc_device *device, const nnc_model *model, int threads, nnc_speed *speed) {
   nnc_block block;
   (void)device; /* its pool has the arena, which is not to be read */
-  int64_t bytes = model->arena_bytes + model->worker_bytes * threads;
+  int64_t bytes = nnc_planned_bytes(model, threads);
   bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
-  if (!nnc_block_take(&block, bytes, "the measurement of memory")) return false;
+  bytes = (bytes + SCRATCH - 1) / SCRATCH * SCRATCH;
+  if (!nnc_block_take(&block, bytes + threads * (int64_t)SCRATCH, "the measurement of memory"))
+    return false;
   memset(block.base, 1, (size_t)bytes); /* pages that were never written would all be one */
-  nnc_pool *pool = nnc_pool_create(threads, block.base, SCRATCH);
+  nnc_pool *pool = nnc_pool_create(threads, block.base, (nnc_blocks){bytes, SCRATCH});
   bool good = pool && measure(pool, threads, bytes, speed);
   if (good) describe(model, speed);
   nnc_pool_destroy(pool);

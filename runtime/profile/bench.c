@@ -10,6 +10,7 @@
 #include "core/device_json.h"
 #include "core/json.h"
 #include "core/options.h"
+#include "core/planned.h"
 #include "core/session.h"
 #include "os/message.h"
 #include "profile/trial.h"
@@ -136,9 +137,8 @@ static bool print_result(const Bench *bench) {
          quantile(bench->sorted, bench->times, 0.9) * 1e3);
   printf(",\"gflop\":%.6g,\"product_gflop\":%.9g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9,
          products * 1e-9, flops * 1e-9 / median, bytes);
-  printf(
-      ",\"arena_bytes\":%lld",
-      (long long)(model->arena_bytes + model->worker_bytes * nnc_device_workers(session->device)));
+  printf(",\"arena_bytes\":%lld",
+         (long long)nnc_planned_bytes(model, nnc_device_workers(session->device)));
   if (bench->data_wait >= 0) printf(",\"data_wait\":%.4g", bench->data_wait);
   nnc_device_json(stdout, model, (int)session->options->device);
   if (session->options->all) put_times(bench);

@@ -84,12 +84,12 @@ static void put_peak(FILE *file, const nnc_model *model, const nnc_entry *entry)
     int64_t bytes = live_bytes(entry, i);
     if (bytes > most) most = bytes, at = i;
   }
-  fprintf(
-      file,
-      "<p>%s planned, and %s for each worker. At most %s of it are in use at a time, in step %d",
-      nnc_format_bytes(whole, (double)model->arena_bytes),
-      nnc_format_bytes(worker, (double)model->worker_bytes), nnc_format_bytes(peak, (double)most),
-      at);
+  fprintf(file,
+          "<p>%s planned, and up to %s for each worker. At most %s of it are in use at a time, in "
+          "step %d",
+          nnc_format_bytes(whole, (double)model->arena_bytes),
+          nnc_format_bytes(worker, (double)model->worker_bytes),
+          nnc_format_bytes(peak, (double)most), at);
   if (at < entry->step_count && *entry->steps[at].path) {
     fputs(", ", file);
     nnc_page_text(file, entry->steps[at].path);

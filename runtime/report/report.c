@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/planned.h"
 #include "os/memory.h"
 #include "os/message.h"
 #include "os/replace.h"
@@ -122,7 +123,7 @@ static void put_tiles(FILE *file, const nnc_report *report, const nnc_best_repor
   }
   snprintf(value, sizeof value, "%lld", (long long)nnc_network_parameters(model));
   nnc_page_tile(file, value, "parameters");
-  double bytes = (double)(model->arena_bytes + report->session->threads * model->worker_bytes);
+  double bytes = (double)nnc_planned_bytes(model, report->session->threads);
   nnc_page_tile(file, nnc_format_bytes(value, bytes), "memory planned");
   fputs("</div>\n", file);
 }

@@ -341,6 +341,11 @@ static void print_json(const nnc_model *model, int device, const nnc_fitted *fit
   printf("\"activation_bytes\":%lld,\"arena_bytes\":%lld,\"worker_bytes\":%lld,",
          (long long)model->activation_bytes, (long long)model->arena_bytes,
          (long long)model->worker_bytes);
+  fputs("\"workspaces\":[", stdout);
+  for (int i = 0; i < model->workspace_count; i++)
+    printf("%s{\"at\":%lld,\"bytes\":%lld}", i > 0 ? "," : "", (long long)model->workspaces[i].at,
+           (long long)model->workspaces[i].bytes);
+  fputs("],", stdout);
   printf(
       "\"batch\":%lld,\"accumulate\":%lld,\"epochs\":%lld,\"steps\":%lld,\"validate_steps\":%lld,"
       "\"seed\":%llu,",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/planned.h"
 #include "core/safetensors.h"
 #include "core/scores.h"
 #include "core/session.h"
@@ -314,8 +315,7 @@ static bool open_rest(Trainer *trainer, nnc_safetensors *resumed) {
 /* What the run holds: the plan is exact, the program itself and its stacks come to it. */
 static void say_memory(const Trainer *trainer) {
   const nnc_session *session = trainer->session;
-  const nnc_model *model = session->model;
-  int64_t plan = model->arena_bytes + nnc_device_workers(session->device) * model->worker_bytes;
+  int64_t plan = nnc_planned_bytes(session->model, nnc_device_workers(session->device));
   int64_t data = trainer->data ? nnc_data_bytes(trainer->data) : 0;
   for (int i = 0; i < trainer->evaluator.count; i++)
     data += nnc_data_bytes(trainer->evaluator.sets[i].data);

@@ -111,7 +111,7 @@ check_status "no part of the library is meant" 1 "there is no 'lower_solvd' in t
 check_status "passes" 0 '^differentiate' "$nnc" --help-passes
 
 # ---- looking inside ----
-check_status "report" 0 'peak = arena \+ threads \* workspace: [0-9,]+ bytes with 1, ' "$nnc" models/mnist.net --report
+check_status "report" 0 'peak, workspaces where the arena is free: [0-9,]+ bytes with 1, ' "$nnc" models/mnist.net --report
 check_status "report for a GPU" 0 '^  peak = arena: [0-9,]+ bytes$' "$nnc" models/mnist.net --target=cuda --report
 check "report for a GPU knows no threads" sh -c "! '$nnc' models/mnist.net --target=cuda --report | grep thread"
 # updates ENDING ARGUMENT...: the report has a line of updates that ends so.

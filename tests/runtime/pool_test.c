@@ -73,8 +73,8 @@ static void run_shared(nnc_worker *worker) {
 }
 
 static void test_shared(int count) {
-  static char arena[64];
-  nnc_pool *pool = nnc_pool_create(count, arena, 100);
+  _Alignas(64) static char arena[64 + MOST * 128];
+  nnc_pool *pool = nnc_pool_create(count, arena, (nnc_blocks){64, 128});
   if (!pool) exit(1);
   for (int loop = 0; loop < LOOPS; loop++) {
     done[loop] = calloc((size_t)extents[loop] + 1, 1);
@@ -132,8 +132,8 @@ static void run_phases(nnc_worker *worker) {
 }
 
 static void test_phases(int count, int is_moving) {
-  static char arena[64];
-  nnc_pool *pool = nnc_pool_create(count, arena, 100);
+  _Alignas(64) static char arena[64 + MOST * 128];
+  nnc_pool *pool = nnc_pool_create(count, arena, (nnc_blocks){64, 128});
   if (!pool) exit(1);
   if (is_moving) nnc_pool_move(pool);
   strangers = 0;
@@ -160,8 +160,8 @@ static void run_alone(nnc_worker *worker) {
 }
 
 static void test_count(int count) {
-  static char arena[64];
-  nnc_pool *pool = nnc_pool_create(count, arena, 100);
+  _Alignas(64) static char arena[64 + MOST * 128];
+  nnc_pool *pool = nnc_pool_create(count, arena, (nnc_blocks){64, 128});
   if (!pool) exit(1);
   for (int i = 0; i < 20; i++) nnc_pool_run(pool, run_rounds);
   for (int i = 0; i < TASKS; i++) seen[i] = 0;

@@ -421,7 +421,7 @@ test_usage() {
 test_sanitized() {
   local os="$runtime/os" core="$runtime/core"
   local pool="$core/pool.c $os/assert.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c $os/clock.c"
-  local device="$core/device.c $core/feed.c $core/layout.c $core/mark.c $core/number.c"
+  local device="$core/device.c $core/feed.c $core/layout.c $core/mark.c $core/number.c $core/planned.c"
   echo 'int main(void) { return 0; }' >probe.c
   run 0 '0 failures' bash -c "$cc $flags $here/pool_test.c $pool -o pool -lpthread && ./pool"
   run 0 '0 failures' bash -c "$cc $flags $here/device_test.c $pool $device -o device -lpthread && ./device"

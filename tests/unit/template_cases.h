@@ -444,6 +444,20 @@ static void make_winograd_convolutions(CaseList *list) {
     }
 }
 
+/* Tight ones take less of a worker's block where many channels are summed, and no more elsewhere. */
+static void make_tight_winograd_convolutions(CaseList *list) {
+  make_winograd_convolutions(list);
+  int smaller = 0;
+  for (int i = 0; i < list->cases.count; i++) {
+    Kernel *kernel = (Kernel *)list->cases.items[i].kernel;
+    int64_t before = winograd_worker_bytes(kernel);
+    kernel->is_tight = true;
+    assert_true(winograd_worker_bytes(kernel) <= before);
+    smaller += winograd_worker_bytes(kernel) < before;
+  }
+  assert_true(smaller > 0);
+}
+
 /* Of a block of a task loop, which one worker computes: several images, and one, by tiles of 2 x 2 too. Blocks of few
  * tiles, for which the weights would be transformed each time, are computed directly. */
 static void make_blocks_by_winograd(CaseList *list) {

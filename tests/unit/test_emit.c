@@ -482,6 +482,10 @@ static void test_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_winograd_convolutions, "winograd_convolutions");
 }
+static void test_tight_winograd_convolutions(void **state) {
+  (void)state;
+  check_family(make_tight_winograd_convolutions, "tight_winograd_convolutions");
+}
 static void test_blocks_by_winograd(void **state) {
   (void)state;
   check_family(make_blocks_by_winograd, "blocks_by_winograd");
@@ -647,6 +651,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions),
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
+      cmocka_unit_test(test_tight_winograd_convolutions),
       cmocka_unit_test(test_blocks_by_winograd),
       cmocka_unit_test(test_exact_convolutions),
       cmocka_unit_test(test_keeping_products),

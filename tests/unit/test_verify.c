@@ -195,6 +195,51 @@ static bool halve_blocks(Program *program, int number) {
   return true;
 }
 
+/* ---- faults in the places of workers' blocks ---- */
+
+/* The first step of phase `number` among those whose kernels need the workers' blocks; -1: there are not so many. */
+static int working_phase(const Program *program, int number) {
+  const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
+  for (int i = 0; i < entry->steps.count; i++) {
+    bool begins = i == 0 || entry->steps.items[i - 1].kind == STEP_BARRIER;
+    if (begins && entry->steps.items[i].work_bytes > 0 && number-- == 0) return i;
+  }
+  return -1;
+}
+
+static bool change_phase(Program *program, int number, int64_t lower, int64_t smaller) {
+  int first = working_phase(program, number);
+  ProgramEntry *entry = train(program);
+  for (int i = first; i >= 0 && i < entry->steps.count; i++) {
+    Step *step = &entry->steps.items[i];
+    if (step->kind == STEP_BARRIER) break;
+    step->work_at -= lower;
+    step->work_bytes -= smaller < step->work_bytes ? smaller : step->work_bytes;
+  }
+  return first >= 0;
+}
+
+static bool lower_blocks(Program *program, int number) {
+  return change_phase(program, number, 64, 0);
+}
+
+static bool shrink_blocks(Program *program, int number) {
+  return change_phase(program, number, 0, 64);
+}
+
+static bool part_blocks(Program *program, int number) {
+  ProgramEntry *entry = train(program);
+  for (int i = 1; i < entry->steps.count; i++) {
+    Step *step = &entry->steps.items[i];
+    bool goes_on = step->work_bytes > 0 && step->kind != STEP_BARRIER &&
+                   entry->steps.items[i - 1].kind != STEP_BARRIER;
+    if (!goes_on || number-- > 0) continue;
+    step->work_at += 64;
+    return true;
+  }
+  return false;
+}
+
 /* ---- faults in scan loops ---- */
 
 /* View `number` that moves from round to round, by turns or not. */
@@ -331,6 +376,9 @@ static void test_verifier_finds_seeded_faults(void **state) {
       {share_worker_memory, "values of a block in one memory"},
       {cut_loop_short, "step outside of its loop"},
       {change_blocks, "loop of other blocks than its steps"},
+      {lower_blocks, "workers' blocks over a value"},
+      {shrink_blocks, "workers' blocks that are too small"},
+      {part_blocks, "workers' blocks that move within a phase"},
       {move_rows_too_far, "rows beyond the last"},
       {take_no_turns, "next value over the present one"},
       {have_more_turns, "more turns than rows"},

@@ -109,6 +109,7 @@ const Target target_c = {
                .small_kernel = 16384},
     /* 200 GFLOP/s, 25 GB/s, 2 us a barrier; from 20 us on tasks move */
     .costs = {.byte = 8, .barrier = 400000, .shared = 4000000},
+    .blocks_move = true,
     .computes_again = true,
     .conv_weight_is_product = conv_weight_is_product,
     .streams = streams_operand,

@@ -13,7 +13,8 @@ enum {
   MOST_TILES = 64,      /* of a task at a time: what it works on stays in the second-level cache */
   TILE_BYTES = 6 << 10, /* of one, for fewer of them where there are many channels */
   BLOCK_BYTES = MOST_TILES * TILE_BYTES,
-  PRODUCTS = 16, /* of a tile of 2 x 2 */
+  TIGHT_BYTES = 5 << 17, /* of places and weights of a kernel that must be tight */
+  PRODUCTS = 16,         /* of a tile of 2 x 2 */
   TAPS = 9
 };
 
@@ -179,12 +180,13 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   }
   enum { TASKS = 8, WIDTH = 3 * VECTOR /* of a panel at most */ };
   int64_t element = (int64_t)sizeof(float);
-  cut_rows(&grid, greatest(conv->n / TASKS, 1), element * grid.products * grid.sum,
-           block_bytes(&grid, kernel->keeps_weights));
-  int64_t blocks = divide_up(conv->n, grid.images) * grid.blocks;
-  cut_channels(&grid, blocks, kernel->keeps_weights);
-  grid.tasks = blocks * grid.parts;
+  int64_t images = greatest(conv->n / TASKS, 1), tile_bytes = element * grid.products * grid.sum;
+  cut_rows(&grid, images, tile_bytes, block_bytes(&grid, kernel->keeps_weights));
+  cut_channels(&grid, divide_up(conv->n, grid.images) * grid.blocks, kernel->keeps_weights);
   int64_t part = grid.products * panel_columns(grid.result / grid.parts) * grid.sum;
+  if (kernel->is_tight && !kernel->keeps_weights)
+    cut_rows(&grid, images, tile_bytes, least(BLOCK_BYTES, TIGHT_BYTES - part * element));
+  grid.tasks = divide_up(conv->n, grid.images) * grid.blocks * grid.parts;
   grid.kept_bytes = align_64(grid.parts * part * element);
   int64_t count = grid.images * grid.rows * grid.tile_columns;
   int64_t floats = grid.products * count * (grid.sum + VECTOR + WIDTH);

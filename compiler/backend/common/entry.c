@@ -3,6 +3,7 @@
 #include "backend/common/c.h"
 
 #include <string.h>
+#include "program/workspace.h"
 #include "support/panic.h"
 
 /* ---- memory ---- */
@@ -340,12 +341,20 @@ static int open_phase(Emitter *emitter, const ProgramEntry *entry, int first) {
   return i;
 }
 
-/* The steps of an entry, or of a scan loop. */
+static void emit_workspace(Emitter *emitter, Workspace space) {
+  if (space.bytes > 0)
+    code_line(&emitter->code, "nnc_work_at(worker, %lld, %lld);", (long long)space.at,
+              (long long)space.bytes);
+}
+
+/* The steps of an entry, or of a scan loop. The workers' blocks move where a phase begins. */
 static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last, int scan) {
   int end = -1; /* of the open phase */
   bool is_only = false;
   for (int i = first; i <= last; i++) {
     const Step *step = &entry->steps.items[i];
+    if (i == first || entry->steps.items[i - 1].kind == STEP_BARRIER)
+      emit_workspace(emitter, (Workspace){step->work_at, step->work_bytes});
     if (scan < 0 && end < 0) {
       end = open_phase(emitter, entry, i);
       is_only = end >= 0 && is_alone(entry, i, end);
@@ -378,6 +387,7 @@ static void emit_filling(Emitter *emitter, const ProgramEntry *entry) {
       code_comment(code,
                    "Weights in the order of the kernels, which stay until a parameter changes.");
       code_open(code, "if (worker->fills)");
+      emit_workspace(emitter, workspace_of_filling(entry));
     }
     is_open = true;
     KernelCall call = make_call(emitter, step, true);

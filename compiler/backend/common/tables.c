@@ -6,6 +6,7 @@
 #include <string.h>
 #include "ops/limits.h"
 #include "ops/op.h"
+#include "program/workspace.h"
 #include "support/panic.h"
 
 static const char *const combine_enumerators[COMBINE_COUNT] = {
@@ -626,9 +627,23 @@ static void emit_run(Emitter *emitter) {
                                          {NULL, 0}});
 }
 
+/* Returns how many. */
+static int emit_workspaces(Emitter *emitter) {
+  Code *code = &emitter->code;
+  WorkspaceList list = program_workspaces(emitter->arena, emitter->program);
+  if (list.count == 0) return 0;
+  code_blank(code);
+  code_open(code, "static const nnc_workspace workspaces[] =");
+  for (int i = 0; i < list.count; i++)
+    code_line(code, "{%lld, %lld},", (long long)list.items[i].at, (long long)list.items[i].bytes);
+  code_close_list(code);
+  return list.count;
+}
+
 static void emit_model(Emitter *emitter, const char *const *entries, const TableCounts *counts) {
   const Program *program = emitter->program;
   bool has_layouts = emit_layouts(emitter);
+  int workspaces = emit_workspaces(emitter);
   Code *code = &emitter->code;
   static const EntryKind order[] = {ENTRY_INIT,          ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL,          ENTRY_EVAL_ONE, ENTRY_PREDICT,
@@ -645,6 +660,8 @@ static void emit_model(Emitter *emitter, const char *const *entries, const Table
                                          {"state_bytes", program->state_bytes},
                                          {"activation_bytes", program->activation_bytes},
                                          {NULL, 0}});
+  if (workspaces > 0)
+    code_line(code, ".workspace_count = %d, .workspaces = workspaces,", workspaces);
   if (has_layouts) code_line(code, ".channels_last = channels_last,");
   emit_lists(emitter, counts);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
