@@ -29,7 +29,7 @@ END
 chmod +x "$work"/tools/*
 
 check_status "a bundle" 0 'bundle.tar.xz: .* 7 programs, 0 not built' \
-  bundle --only='mnist|model perceptron f32|contraction 16x16x16 (f32|bf16)|convolution 2x4.* f32|vectors ranges'
+  bundle --only='mnist|model perceptron f32|contraction 16x16x16 (f32|bf16)|convolution 2x4.* f32|vectors rates'
 check_status "a run" 0 'mnist: good: accuracy' gpu
 found "vectors" "r['parts']['vectors']['state'] == 'good' and '1 of 1 groups agree' in r['parts']['vectors']['says']"
 found "checks" "r['parts']['checks']['state'] in ('good', 'skipped')"
@@ -43,7 +43,7 @@ check_status "tools" 1 '4 of 6 runs are clean' \
 found "the sanitizer" "len(r['parts']['sanitizer']['wrong']) == 2 and 'a race' in r['parts']['sanitizer']['wrong'][0]"
 found "the device" "r['device'] == 'Rehearsal' and r['driver'] == '1.2'"
 short() { bench/cuda/bundle.sh "$build" "$work/short" --emulator --tiny --no-compile-time --seconds=0.0001 "$@"; }
-check_status "a bundle that had no time" 0 '0 programs, 1 not built' short --only='vectors ranges'
+check_status "a bundle that had no time" 0 '0 programs, 1 not built' short --only='vectors rates'
 # cut COMMAND...: ended by SIGTERM after its first line.
 cut_short() {
   "$@" >"$work/cut.log" 2>&1 &
