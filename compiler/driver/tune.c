@@ -242,12 +242,18 @@ static bool make_plans(Tuner *tuner, const ProgramOptions *given, const Program 
   return true;
 }
 
+/* The times of plans that the cache has. A plan that they choose and that this module cannot have was of another one. */
+static bool get_plans(const Tuner *tuner, const CacheKey *key, double *ms) {
+  return get_times(tuner, key, "plans", PLAN_COUNT, ms) &&
+         plan_module(tuner, tuning_choose(PLAN_COUNT, ms)) != NULL;
+}
+
 /* Chooses the plan. */
 static bool tune_plan(Tuner *tuner, const ProgramOptions *given, const Program *model) {
   Tuning *tuning = tuner->tuning;
   bool is_limited = options_limit_memory(tuner->compilation->options); /* no micro-batches then */
   CacheKey key = program_key(tuner, is_limited ? "plans within a limit" : "plans", model);
-  if (!get_times(tuner, &key, "plans", PLAN_COUNT, tuning->plan_ms)) {
+  if (!get_plans(tuner, &key, tuning->plan_ms)) {
     Candidate candidates[PLAN_COUNT] = {0};
     int count;
     if (!make_plans(tuner, given, model, candidates, &count)) return false;

@@ -151,6 +151,9 @@ NNC_DEFINE_LANE_SUMS(i64, int64_t)
  * not NULL, the sums over all lanes of these products alone: totals[r * sums_row + j]. */
 enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
 
+/* `count` elements on; NULL, to which nothing may be added, not even 0, stays. */
+#define NNC_ON(pointer, count) ((pointer) == NULL ? NULL : (pointer) + (count))
+
 #define NNC_DEFINE_CONV_DOT(name, type)                                                            \
   NNC_INLINE void nnc_conv_dot_##name(const int rows, const int taps, int64_t length,              \
                                       const type *dy, int64_t dy_row, const type *const *x,        \
@@ -185,8 +188,6 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
                                        int64_t dy_row, const type *const *x, nnc_mem_##name *sums, \
                                        int64_t sums_row, type *totals) {                           \
     const bool whole = taps == NNC_DOT_TAPS;                                                       \
-    /* Only one of them is there, and goes on. */                                                  \
-    const int64_t own = sums != NULL, one = totals != NULL;                                        \
     if (rows == NNC_DOT_ROWS) {                                                                    \
       int64_t t = 0;                                                                               \
       if (whole) {                                                                                 \
@@ -194,21 +195,21 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
         return;                                                                                    \
       }                                                                                            \
       for (; t + NNC_DOT_TAPS / 2 <= taps; t += NNC_DOT_TAPS / 2)                                  \
-        nnc_conv_half_##name(length, dy, dy_row, x + t, sums + own * t, sums_row,                  \
-                             totals + one * t);                                                    \
+        nnc_conv_half_##name(length, dy, dy_row, x + t, NNC_ON(sums, t), sums_row,                 \
+                             NNC_ON(totals, t));                                                   \
       for (; t < taps; t++)                                                                        \
-        nnc_conv_column_##name(length, dy, dy_row, x + t, sums + own * t, sums_row,                \
-                               totals + one * t);                                                  \
+        nnc_conv_column_##name(length, dy, dy_row, x + t, NNC_ON(sums, t), sums_row,               \
+                               NNC_ON(totals, t));                                                 \
       return;                                                                                      \
     }                                                                                              \
     for (int64_t r = 0; r < rows; r++, dy += dy_row) {                                             \
       if (whole) nnc_conv_row_##name(length, dy, dy_row, x, sums, sums_row, totals);               \
       else                                                                                         \
         for (int64_t t = 0; t < taps; t++)                                                         \
-          nnc_conv_one_##name(length, dy, dy_row, x + t, sums + own * t, sums_row,                 \
-                              totals + one * t);                                                   \
-      sums += own * sums_row;                                                                      \
-      totals += one * sums_row;                                                                    \
+          nnc_conv_one_##name(length, dy, dy_row, x + t, NNC_ON(sums, t), sums_row,                \
+                              NNC_ON(totals, t));                                                  \
+      sums = NNC_ON(sums, sums_row);                                                               \
+      totals = NNC_ON(totals, sums_row);                                                           \
     }                                                                                              \
   }
 

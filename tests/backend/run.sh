@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The emitted file: free of warnings by every compiler found, the same bytes each time, and built by
 # exactly the command in its header; --cc, --save-temps and a compiler that does not run;
-# gradients of masks in small loops by gcc and by clang.
+# gradients of masks in small loops by gcc and by clang; steps without undefined behaviour.
 # Usage: tests/backend/run.sh BUILD
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -65,6 +65,20 @@ for cc in gcc clang; do
       check "$name, $arch: gcc and clang" python3 "$root/tests/backend/masked.py" compare \
         $name.gcc.$arch.1 $name.clang.$arch.1
     done
+  done
+done
+
+# ---- nothing of a step is undefined ----
+cp "$root"/tests/backend/undefined.net .
+sane="-fsanitize=undefined -fno-sanitize-recover=all"
+for cc in clang gcc; do
+  command -v $cc >/dev/null && echo 'int main(void) { return 0; }' | $cc $sane -x c - -o probe 2>/dev/null && ./probe ||
+    { echo "skipped: $cc has no sanitizer here"; continue; }
+  for arch in native x86-64-v3; do
+    [ $arch = native ] || grep -qw avx2 /proc/cpuinfo || continue
+    check "undefined by $cc, $arch" "$nnc" undefined.net --cc=$cc --arch=$arch --cflags="-O1 $sane" -o undefined
+    check "undefined by $cc, $arch: steps" ./undefined bench --steps 2 --threads 2
+    check "undefined by $cc, $arch: predictions" ./undefined bench --predict --steps 2
   done
 done
 

@@ -1,7 +1,8 @@
-"""Times in the cache of nnc --tune: forge.py FOLDER list | forge NUMBER | plan NUMBER | forget.
+"""Times in the cache of nnc --tune: forge.py FOLDER list | forge NUMBER | plan NUMBER | impossible NUMBER | forget.
 
 list: each line of times that the folder holds, sorted. forge: of kernels the variant NUMBER takes .5 ms and all others 1 ms,
 plans are equal, and a tuned step is the faster one. plan: the plan NUMBER takes .5 ms, all else 1 ms but a tuned step.
+impossible: the plan NUMBER takes .5 ms, of programs too that cannot have it.
 forget: takes them out."""
 import glob, hashlib, struct, sys, os
 
@@ -16,6 +17,8 @@ def entries(folder):
 
 def forged(words, what, number):
     kinds = {"forge": "kernel", "plan": "plans"}
+    if what == "impossible":
+        return words[1:] if words[0] != "plans" else ["0.5" if i == number else "1" for i in range(len(words) - 1)]
     if words[0] == "step": return ["1", "0.5"]
     fast = number if words[0] == kinds[what] else 0
     return ["0" if float(word) == 0 else "0.5" if i == fast and fast > 0 else "1" for i, word in enumerate(words[1:])]
@@ -30,7 +33,7 @@ def main(folder, what, number="0"):
     found = list(entries(folder))
     if what == "list": print("\n".join(sorted(" ".join(words) for _, _, words in found)))
     for path, data, words in found:
-        if what in ("forge", "plan"): write(path, data, [words[0]] + forged(words, what, int(number)))
+        if what in ("forge", "plan", "impossible"): write(path, data, [words[0]] + forged(words, what, int(number)))
         if what == "forget": os.unlink(path)
 
 main(*sys.argv[1:])

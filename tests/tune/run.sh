@@ -124,6 +124,9 @@ check "a memory limit decides by itself" test "$(plans small.net --memory-limit=
 sed 's/^x = relu(conv2d(x, 32, kernel = 3, padding = 1))/x = relu(batch_norm(conv2d(x, 32, kernel = 3, padding = 1)))/' small.net >normal.net
 check "it has a norm" grep -q batch_norm normal.net
 check "examples that depend on each other" test "$(plans normal.net)" -eq 0
+cp -r "$cache" impossible
+python3 "$here/forge.py" impossible impossible 3
+check "times of micro-batches that it cannot have" test "$(cache=$work/impossible plans normal.net)" -eq 0
 
 # ---- what was measured is of this number of threads ----
 check "the C of it" tuned --emit=c -o tuned.c
