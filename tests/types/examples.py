@@ -26,7 +26,7 @@ without = {
     r"(optimizer|schedule|data|train|def|extern|const|input|option|params|predict|generate|init|state|stream|param|for|if)\b": "statements",
     r"_ = classified|.*\b(auc|average_precision|box_precision|boxes_ranked)\(": "of evaluations: tests/classes",
     r".*\bunstandardize\(": "of fields of data: tests/unstandardize",
-    r"_ = assert|pads = |names = ": "known at compile time",
+    r"_ = (assert|need_)|pads = |names = ": "known at compile time",
 }
 # Results that are drawn, and those that jump (feed_forward's rectifier at 0): only taken.
 drawn = r"\b(rand|randn|random_bits|gamma|beta|drawn_log_gamma|permutation|dropout|channel_dropout)\("

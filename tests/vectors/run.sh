@@ -28,6 +28,7 @@ per_batch  # of sets in batches: tests/batches
 gradient_norm  # of the steps of a run: tests/watch
 boxes_ranked box_precision error_rate edit_distance length_before  # likewise, by pycocotools and jiwer
 int float rank size shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md
+need_finite need_from_0 need_above_0 need_from_1 need_below_1 need_to_1 need_inside_1  # mistakes: tests/elaborate
 "
 if [ $# -eq 0 ]; then
   text=$(sed 's/#.*//' tests/vectors/*.net)
