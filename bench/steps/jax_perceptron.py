@@ -5,7 +5,6 @@ Usage: python jax_perceptron.py THREADS, on as many processors as it may use."""
 import functools
 import os
 import sys
-import time
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax              # noqa: E402
@@ -14,9 +13,8 @@ import numpy as np      # noqa: E402
 import optax            # noqa: E402
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from serve import serve  # noqa: E402
-
-MOST_STEPS = 500
+from one_way import OneWay  # noqa: E402
+from serve import serve     # noqa: E402
 
 
 def loss_of(parameters, image, label):
@@ -27,8 +25,10 @@ def loss_of(parameters, image, label):
     return optax.softmax_cross_entropy_with_integer_labels(h, label).mean()
 
 
-class Steps:
-    def load(self, request):
+class Steps(OneWay):
+    way = "jax"
+
+    def prepare(self):
         rng, optimizer = np.random.default_rng(7), optax.adam(1e-3)
         self.image = jnp.asarray(rng.integers(0, 256, (100, 28, 28)).astype(np.uint8))
         self.label = jnp.asarray(rng.integers(0, 10, 100))
@@ -43,24 +43,11 @@ class Steps:
             updates, states = optimizer.update(gradients, states)
             return optax.apply_updates(parameters, updates), states, loss
 
-        self.step, start = step, time.perf_counter()
-        self.ms = min(self.times(5))
-        return {"failed": {}, "built": {"jax": time.perf_counter() - start}}
+        self.run = step
 
-    def times(self, count):
-        found = []
-        for _ in range(count):
-            start = time.perf_counter()
-            self.parameters, self.states, loss = self.step(self.parameters, self.states, self.image, self.label)
-            loss.block_until_ready()
-            found.append(1e3 * (time.perf_counter() - start))
-        return found
-
-    def time(self, request):
-        self.times(1)
-        found = self.times(max(2, min(MOST_STEPS, round(1e3 * request["seconds"] / self.ms))))
-        self.ms = min(self.ms, *found)
-        return {"ms": {"jax": found}}
+    def step(self):
+        self.parameters, self.states, loss = self.run(self.parameters, self.states, self.image, self.label)
+        loss.block_until_ready()
 
     def versions(self, _):
         return {"jax": jax.__version__, "optax": optax.__version__}

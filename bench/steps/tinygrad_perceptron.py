@@ -5,17 +5,16 @@ more than six minutes.
 Usage: python tinygrad_perceptron.py THREADS, on as many processors as it may use."""
 import os
 import sys
-import time
+from importlib.metadata import version
 
 os.environ["DEV"] = "CPU"
-import numpy as np                                  # noqa: E402
-import tinygrad                                     # noqa: E402
-from tinygrad import Context, Tensor, TinyJit, nn   # noqa: E402
+import numpy as np                                 # noqa: E402
+from tinygrad import Context, Tensor, TinyJit, nn  # noqa: E402
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from serve import serve  # noqa: E402
+from one_way import OneWay  # noqa: E402
+from serve import serve     # noqa: E402
 
-MOST_STEPS = 500
 SIZES = (784, 1000, 1000, 10)
 
 
@@ -30,8 +29,10 @@ class Perceptron:
         return self.layers[-1](h)
 
 
-class Steps:
-    def load(self, request):
+class Steps(OneWay):
+    way = "tinygrad"
+
+    def prepare(self):
         rng, network = np.random.default_rng(7), Perceptron()
         image = Tensor(rng.integers(0, 256, (100, 28, 28)).astype(np.uint8)).realize()
         label = Tensor(rng.integers(0, 10, 100).astype(np.int32)).realize()
@@ -45,26 +46,10 @@ class Steps:
                 optimizer.step()
                 return loss
 
-        self.step, start = lambda: step(image, label).item(), time.perf_counter()
-        self.ms = min(self.times(5))  # the third is the first that is played back
-        return {"failed": {}, "built": {"tinygrad": time.perf_counter() - start}}
-
-    def times(self, count):
-        found = []
-        for _ in range(count):
-            start = time.perf_counter()
-            self.step()
-            found.append(1e3 * (time.perf_counter() - start))
-        return found
-
-    def time(self, request):
-        self.times(1)
-        found = self.times(max(2, min(MOST_STEPS, round(1e3 * request["seconds"] / self.ms))))
-        self.ms = min(self.ms, *found)
-        return {"ms": {"tinygrad": found}}
+        self.step = lambda: step(image, label).item()
 
     def versions(self, _):
-        return {"tinygrad": getattr(tinygrad, "__version__", "of unknown version")}
+        return {"tinygrad": version("tinygrad")}
 
 
 if __name__ == "__main__":
