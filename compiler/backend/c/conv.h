@@ -5,8 +5,6 @@
 #include "backend/c/kernels.h"
 #include "backend/c/tiles.h"
 
-enum { RASTER_SLACK = 2 * TILE_MAX_COLUMNS }; /* as in backend/c/tiles_conv.c */
-
 typedef struct ConvWriter {
   Arena *arena;
   KernelFunction *function;

@@ -113,7 +113,8 @@ static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }
 enum {
   TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64,
-  TILE_ROWS = 8 /* of the highest tile of vectors (NNC_TILE_ROWS) */
+  RASTER_SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
+  TILE_ROWS = 8                        /* of the highest tile of vectors (NNC_TILE_ROWS) */
 };
 
 /* The height of the tiles of `rows` rows. A last tile of one or two would take half as long as a whole one,

@@ -8,9 +8,8 @@ enum {
   SPAN_BYTES = 64 << 10,    /* of what a tile of a weight gradient sums, for the first-level cache
                              * and what it gets from the second in time */
   LEAST_TASKS = 16,
-  LEAST_WEIGHT_TASKS = 8,       /* fewer, as each copies what it sums */
-  SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
-  VECTOR_BYTES = 64             /* the widest */
+  LEAST_WEIGHT_TASKS = 8, /* fewer, as each copies what it sums */
+  VECTOR_BYTES = 64       /* the widest */
 };
 
 int64_t conv_tap_period(const ConvGrid *grid, int axis) {
@@ -347,10 +346,11 @@ static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
   int64_t parts = greatest(divide_up(grid->raster * size * tile_rows, SPAN_BYTES), 1);
   grid->span = greatest(vectors(divide_up(grid->raster, parts)), 1) * LANES;
   grid->is_one_sum = has_work(grid) && parts == 1 && grid->images == 1 && grid->blocks == 1;
-  grid->other_bytes = align_64((grid->row_block * (grid->raster + SLACK) + SLACK) * size);
+  grid->other_bytes =
+      align_64((grid->row_block * (grid->raster + RASTER_SLACK) + RASTER_SLACK) * size);
   grid->tile_bytes =
       align_64(grid->row_block * grid->channel_block * greatest(taps, 1) * VECTOR_BYTES);
-  grid->source_bytes = align_64((grid->channel_block * grid->plane + SLACK) * size);
+  grid->source_bytes = align_64((grid->channel_block * grid->plane + RASTER_SLACK) * size);
   int64_t tasks =
       divide_up(grid->rows, grid->row_block) * divide_up(grid->channels, grid->channel_block);
   grid->group_chunk = tasks > 1 ? 1 : greatest(divide_up(grid->groups, 64), 1);
@@ -381,8 +381,8 @@ ConvGrid conv_grid(const Kernel *kernel) {
   grid.group_chunk = least(grid.groups, greatest(65536 / greatest(work, 1), 1));
   grid.chunks = divide_up(grid.groups, grid.group_chunk);
   cut_grid(&grid, grid.images * grid.chunks, size, grid.channels);
-  grid.source_bytes = align_64((grid.channels * grid.plane + SLACK) * size);
-  grid.tile_bytes = align_64((TILE_MAX_ROWS * (grid.raster + SLACK) + grid.length[2]) *
+  grid.source_bytes = align_64((grid.channels * grid.plane + RASTER_SLACK) * size);
+  grid.tile_bytes = align_64((TILE_MAX_ROWS * (grid.raster + RASTER_SLACK) + grid.length[2]) *
                              grid.output_phases[2] * size);
   int64_t taps = grid.kernel[0] * grid.kernel[1] * grid.kernel[2];
   grid.other_bytes = converts ? align_64(TILE_MAX_ROWS * grid.channels * taps * size) : 0;
