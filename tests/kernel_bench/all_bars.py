@@ -60,6 +60,10 @@ slower = found(**{"steps-bf16": {"machine": machine, "findings": [step("lenet", 
 name = next(name for name in slower if name.startswith("steps, bf16, "))
 assert slower[name].rows == ["lenet"], slower
 
+split = {"machine": machine, "findings": [step("lenet", 12, 20, "bf16x3", f32=11)]}  # which has no bar anywhere
+bar = next(bar for bar in found(**{"steps-bf16x3": split}).values() if bar.name.startswith("steps, bf16x3, "))
+assert bar.good is None and bar.wanted == "no bar" and "MISSED" not in summary.show(bar), bar
+
 others = found(predict=[{"model": "resnet50", "threads": 2, "ratio": 1.21, "median_ratio": 1.1},
                         {"model": "mobilenet_v2", "threads": 2, "ratio": 1.19, "median_ratio": 1.3},
                         {"model": "mobilenet_v2", "threads": 1, "ratio": 1.3, "median_ratio": 1.3}],
