@@ -24,6 +24,13 @@ enum { LANES = 8, CHAINS = 12 };
 #endif
 typedef float vec __attribute__((vector_size(LANES * 4)));
 
+/* For some processors clang cuts vectors in two that the processor could take whole. */
+#if defined __clang__ && defined __AVX512F__
+#define WHOLE_VECTORS __attribute__((min_vector_width(512)))
+#else
+#define WHOLE_VECTORS
+#endif
+
 enum { FMA_STEPS = 100000, FMA_REPEATS = 20, MEMORY_BYTES = 256 << 20 };
 
 typedef enum Job { JOB_FMA, JOB_READ, JOB_WRITE, JOB_UPDATE, JOB_COPY, JOB_COUNT } Job;
@@ -45,7 +52,7 @@ static double now(void) {
 }
 
 /* Every lane of the sums counts in the end, so no compiler can leave one out. */
-static void fma_peak(void) {
+WHOLE_VECTORS static void fma_peak(void) {
   vec sum[CHAINS], x = (vec){0} + 1.000001f, y = (vec){0} + 1e-7f, total = {0};
   for (int c = 0; c < CHAINS; c++) sum[c] = (vec){0} + (float)c;
   for (int i = 0; i < FMA_STEPS; i++)
@@ -55,7 +62,7 @@ static void fma_peak(void) {
   for (int lane = 0; lane < LANES; lane++) sink = total[lane];
 }
 
-static void touch(float *memory, Job job) {
+WHOLE_VECTORS static void touch(float *memory, Job job) {
   vec *block = (vec *)memory, sum[4] = {{0}};
   size_t count = MEMORY_BYTES / sizeof(vec);
   if (job == JOB_READ) {
