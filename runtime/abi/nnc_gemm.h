@@ -42,6 +42,17 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
 }
 
+/* A tile fetches rows of b this far ahead of the sum into the first-level cache, and elements of a: where they lie far
+ * apart in memory, no processor sees by itself what comes next. Of packed operands, or at the end of the sum, that is
+ * what is read after it. */
+enum { NNC_TILE_AHEAD = 12 };
+/* Only tiles whose multiply-adds leave the time to load as many operands and these. */
+#define NNC_TILE_FETCHES(rows, vectors)                                                            \
+  ((rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
+#define NNC_TILE_FETCH(b, columns)                                                                 \
+  NNC_UNROLL for (int c = 0; c < (columns); c += 64 / (int)sizeof *(b)) __builtin_prefetch((b) + c); \
+  __builtin_prefetch((b) + (columns) - 1)
+
 /* The rows of a tile, each with the pointer by which its elements of a are reached: every third row has
  * one, the two after it are reached by addressing.  Sums are variables, not an array, lest the compiler
  * leave one in memory. */
@@ -95,6 +106,10 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       if (place < places) nnc_prefetch_row(ahead, place);                                          \
       NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end;   \
                       i++) {                                                                       \
+        if (NNC_TILE_FETCHES(rows, vectors)) {                                                     \
+          NNC_TILE_FETCH(b + NNC_TILE_AHEAD * b_k, vectors * NNC_LANES_##sum);                     \
+          __builtin_prefetch(a_0 + NNC_TILE_AHEAD * a_k);                                          \
+        }                                                                                          \
         const nnc_row_##name b_0 = nnc_row_load_##name(b);                                         \
         const nnc_row_##name b_1 = nnc_row_load_##name(b + (vectors > 1 ? NNC_LANES_##sum : 0));   \
         const nnc_row_##name b_2 =                                                                 \

@@ -45,20 +45,8 @@ const char *window_tables(const ContractWriter *writer) {
   return text_take(&text, arena);
 }
 
-/* The taps of each line are one run, and positions follow each other closer than it is long, so that the lines take less
- * memory than a copy for the taps. Tiles are whole, so their sums have a place of their own. */
 bool window_reads_lines(const ContractWriter *writer) {
-  const WindowProduct *window = writer->window;
-  const ContractGrid *grid = &writer->grid;
-  if (!window || window->side != WINDOW_ROWS || window->taps.count == 0) return false;
-  bool is_float = writer->sum == DTYPE_F32 || writer->sum == DTYPE_F64;
-  bool has_runs = window->channel == 1 && window->taps.items[0].span > 1 &&
-                  window->step[2] <= window->taps.items[0].span;
-  bool is_whole = grid->batch == 1 && window->phases == 1 && grid->k_block >= grid->k &&
-                  writer->kernel->contract.batch.count == 0;
-  return is_float && !writer->unit && writer->kernel->operands[0].dtype == writer->sum &&
-         has_runs && is_whole && !writer->rows_inner && !grid->stores_tiles &&
-         grid->height == TILE_ROWS;
+  return writer->grid.reads_runs && !writer->rows_inner;
 }
 
 const char *window_lines_piece(const ContractWriter *writer, const char *tile_done) {

@@ -46,6 +46,7 @@ typedef struct ContractGrid {
   bool on_unit;        /* either: a matrix unit computes it if there is one */
   bool is_window;      /* of a convolution: window.h */
   bool reads_lines;    /* bf16: a matrix unit reads the rows of a where they are; packed else */
+  bool reads_runs;     /* of a convolution's lines, which are copied once (contract_seen.c) */
   bool keeps_b;        /* for the tasks that follow, in its whole depth */
   bool is_kept; /* b lies in panels of the whole depth, from run to run (Kernel.keeps_weights) */
   int64_t kept_bytes;     /* of these */

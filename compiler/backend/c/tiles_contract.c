@@ -381,6 +381,20 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
   grid->result_row = row;
 }
 
+/* The taps of each line are one run, and positions follow each other closer than it is long, so that the lines take less
+ * memory than a copy for the taps. Tiles are whole, so their sums have a place of their own. */
+static bool reads_runs(const Kernel *kernel, const WindowProduct *window,
+                       const ContractGrid *grid) {
+  if (window->side != WINDOW_ROWS || window->taps.count == 0) return false;
+  DType sum = kernel_sum_type(kernel);
+  bool has_runs = window->channel == 1 && window->taps.items[0].span > 1 &&
+                  window->step[2] <= window->taps.items[0].span;
+  bool is_whole = grid->batch == 1 && window->phases == 1 && grid->k_block >= grid->k &&
+                  kernel->contract.batch.count == 0;
+  return (sum == DTYPE_F32 || sum == DTYPE_F64) && !grid->on_unit &&
+         kernel->operands[0].dtype == sum && has_runs && is_whole && grid->height == TILE_ROWS;
+}
+
 /* Rows of sums and groups of packed columns are no power of 2 apart: GROUP_SLACK is what the latter
  * take for it, by column, where groups are narrowest. */
 static void take_memory(ContractGrid *grid, int64_t size) {
@@ -540,7 +554,8 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
     choose_blocks(&grid, &costs, kernel->is_serial, size);
   }
   if (grid.way != CONTRACT_TILES) grid.k_block = align_up(grid.k, 8);
-  if (!window || window->phases == 1) store_tiles(kernel, &grid);
+  grid.reads_runs = window && reads_runs(kernel, window, &grid);
+  if (!grid.reads_runs && (!window || window->phases == 1)) store_tiles(kernel, &grid);
   take_memory(&grid, size);
   if (window && window->side == WINDOW_ROWS)
     grid.a_bytes = align_64((align_up(grid.m_block, MATRIX_SIDE) + TILE_MAX_ROWS) *
