@@ -3,6 +3,8 @@
  * Where the processor multiplies pairs (AVX512-BF16), two elements that follow each other along k are
  * one packed element of 32 bits, the first in its low half; an odd depth ends with a pair whose high
  * half is 0. Elsewhere operands are widened as they are packed, and the tiles are those of f32.
+ * Intel's processors have the instruction, but it takes four times as long as a multiply-add: half the speed of f32 (an
+ * Emerald Rapids core), so NNC_SLOW_PAIRS, defined as 1 there, has operands widened.
  * NNC_BF16_PAIRS, defined as 1, has pairs computed without the instruction: for tests.
  *
  * Where it has a matrix unit (nnc_matrix.h), tiles are of 32 rows and columns. Of b panels of pairs are
@@ -16,7 +18,10 @@
 #include "nnc_matrix.h"
 #include "nnc_pack_half.h"
 
-#if !defined(NNC_BF16_PAIRS) && defined(__AVX512BF16__)
+#if defined(__cooperlake__) && !defined(NNC_SLOW_PAIRS)
+#define NNC_SLOW_PAIRS 1
+#endif
+#if !defined(NNC_BF16_PAIRS) && !defined(NNC_SLOW_PAIRS) && defined(__AVX512BF16__)
 #define NNC_BF16_PAIRS 1
 #define NNC_BF16_INSTRUCTION 1
 #endif

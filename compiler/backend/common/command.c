@@ -52,6 +52,18 @@ static bool is_matrix_refused(void) {
 #endif
 }
 
+/* Whether this processor is Intel's, whose units of vectors multiply pairs of bf16 at half the speed of f32: see
+ * runtime/abi/nnc_gemm_bf16.h. */
+static bool are_pairs_slow(void) {
+#if defined(__x86_64__)
+  unsigned eax, vendor[3];
+  return __get_cpuid(0, &eax, &vendor[0], &vendor[2], &vendor[1]) != 0 &&
+         memcmp(vendor, "GenuineIntel", sizeof vendor) == 0;
+#else
+  return false;
+#endif
+}
+
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level) {
   /* Neither errno nor traps are observed: no result changes by these two. Of an axis of one element
@@ -68,8 +80,9 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
       lowest ? arena_printf(arena, "x86-64-%s", level ? level : lowest) : options->arch;
   vec_push(arena, arguments, arena_printf(arena, "-march=%s", march));
   if (*width_flag) vec_push(arena, arguments, width_flag);
-  if (strcmp(march, "native") == 0 && is_matrix_refused())
-    vec_push(arena, arguments, "-DNNC_NO_MATRIX=1");
+  bool is_native = strcmp(march, "native") == 0;
+  if (is_native && is_matrix_refused()) vec_push(arena, arguments, "-DNNC_NO_MATRIX=1");
+  if (is_native && are_pairs_slow()) vec_push(arena, arguments, "-DNNC_SLOW_PAIRS=1");
   if (level != NULL) vec_push(arena, arguments, arena_printf(arena, "-DNNC_LEVEL=%s", level));
   process_add_words(arena, arguments, options->cflags);
 }
