@@ -222,6 +222,19 @@ static bool reads_rows_once(const ContractWriter *writer) {
          contract_stride(&writer->kernel->contract.k, writer->a_slot) == 1;
 }
 
+/* The tile's own rows of a large result, which it writes at its end, where the sum is long enough for them to come. */
+static const char *ahead_of_result(const ContractWriter *writer) {
+  enum { LONG_SUM = 128 };
+  const ContractGrid *grid = &writer->grid;
+  int operand = writer->kernel->epilogue[0].operand;
+  if (!grid->stores_tiles || grid->on_unit || grid->k_block < LONG_SUM ||
+      !is_large(writer, operand))
+    return "";
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = {MR, 1, {(uintptr_t)tile}, {%lld}};\n",
+                      (long long)(grid->result_row * dtype_size(writer->sum)));
+}
+
 static const char *ahead_text(const ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   Place places[MOST_PLACES];
@@ -231,7 +244,7 @@ static const char *ahead_text(const ContractWriter *writer) {
       writer->grid.k >= 64)
     return ahead_of_kept(writer);
   bool is_flat = writer->m_axis == 0 && writer->n_axis == 1 && kernel->axis_count == 2;
-  if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
+  if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
   ExprList list = kernel_expressions(writer->arena, kernel, 0);
   for (int i = 0; i < list.count; i++)
     if (list.items[i]->kind == EXPR_LOAD)
@@ -246,7 +259,7 @@ static const char *ahead_text(const ContractWriter *writer) {
       (writer->grid.m_block >= LEAST_ROWS || operand_bytes(writer, writer->b_slot) > NEAR_BYTES) &&
       is_large(writer, writer->b_slot) && writer->grid.k >= 64;
   if (streams) return ahead_of_panel(writer);
-  return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
+  return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
 }
 
 /* ---- the function ---- */
