@@ -144,7 +144,11 @@ static const char *rows_in_place(const ContractWriter *writer) {
 
 /* ---- what to prefetch during a tile ---- */
 
-enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 /* NNC_AHEAD_PLACES of nnc_gemm.h */ };
+enum {
+  LARGE_BYTES = 256 << 10,
+  MOST_PLACES = 6,   /* NNC_AHEAD_PLACES of nnc_gemm.h */
+  PANEL_COLUMNS = 48 /* of the widest panel */
+};
 
 typedef struct Place {
   int operand;
@@ -200,11 +204,13 @@ static const char *ahead_of_panel(const ContractWriter *writer) {
                       contract_depth(writer), contract_from(writer, writer->right, "n", row), row);
 }
 
-/* The same of panels that are kept, which follow each other. */
+/* The same of panels that are kept: of a block of one panel whose depth is cut the next piece, else the next panel. */
 static const char *ahead_of_kept(const ContractWriter *writer) {
+  const ContractGrid *grid = &writer->grid;
+  bool goes_deeper = grid->n_block <= PANEL_COLUMNS && grid->k > grid->k_block;
   return arena_printf(writer->arena,
-                      "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, panel + B_GROUP, NR);\n",
-                      contract_depth(writer));
+                      "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, panel + %s, NR);\n",
+                      contract_depth(writer), goes_deeper ? "KB * NR" : "B_GROUP");
 }
 
 /* The next tile's rows of a, where a is large and used for few columns. */
