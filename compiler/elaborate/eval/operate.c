@@ -324,6 +324,10 @@ Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at,
 }
 
 Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at) {
+  if (op != AST_NOT && a.kind == VALUE_QUANTITY) { /* the sign of -1 epochs is known */
+    a.quantity.number = -a.quantity.number;
+    return a;
+  }
   a = convert_plain(e, a, a_at);
   if (value_is_error(a)) return a;
   if (op == AST_NOT) {
