@@ -47,11 +47,11 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
  * what is read after it. */
 enum { NNC_TILE_AHEAD = 12 };
 /* Only tiles whose multiply-adds leave the time to load as many operands and these. */
-#define NNC_TILE_FETCHES(rows, vectors)                                                            \
-  ((rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
+#define NNC_TILE_FETCHES(rows, vectors) ((rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
 #define NNC_TILE_FETCH(b, columns)                                                                 \
-  NNC_UNROLL for (int c = 0; c < (columns); c += 64 / (int)sizeof *(b)) __builtin_prefetch((b) + c); \
-  __builtin_prefetch((b) + (columns) - 1)
+  NNC_UNROLL for (int c = 0; c < (columns); c += 64 / (int)sizeof *(b))                            \
+      __builtin_prefetch((b) + c);                                                                 \
+  __builtin_prefetch((b) + (columns)-1)
 
 /* The rows of a tile, each with the pointer by which its elements of a are reached: every third row has
  * one, the two after it are reached by addressing.  Sums are variables, not an array, lest the compiler

@@ -21,7 +21,8 @@
 #if defined(__cooperlake__) && !defined(NNC_SLOW_PAIRS)
 #define NNC_SLOW_PAIRS 1
 #endif
-#if !defined(NNC_BF16_PAIRS) && !defined(NNC_SLOW_PAIRS) && defined(__AVX512BF16__)
+#if !defined(NNC_BF16_PAIRS) && defined(__AVX512BF16__) &&                                         \
+    (!defined(NNC_SLOW_PAIRS) || defined(NNC_MATRIX))
 #define NNC_BF16_PAIRS 1
 #define NNC_BF16_INSTRUCTION 1
 #endif
