@@ -564,7 +564,7 @@ static void make_keeping_products(CaseList *list) {
   }
 }
 
-/* Convolutions of few channels whose tiles read runs of taps from lines (window_reads_lines): one panel of the result's
+/* Convolutions of few channels whose tiles read runs of taps from lines (window_reads_runs): one panel of the result's
  * channels and more, the last one narrower; lines of positions that are no whole tiles, in parts, and several images;
  * strides, holes and padding; weights that are kept, and not. */
 static void make_seen_convolutions(CaseList *list) {

@@ -144,11 +144,7 @@ static const char *rows_in_place(const ContractWriter *writer) {
 
 /* ---- what to prefetch during a tile ---- */
 
-enum {
-  LARGE_BYTES = 256 << 10,
-  MOST_PLACES = 6,   /* NNC_AHEAD_PLACES of nnc_gemm.h */
-  PANEL_COLUMNS = 48 /* of the widest panel */
-};
+enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 /* NNC_AHEAD_PLACES of nnc_gemm.h */ };
 
 typedef struct Place {
   int operand;
@@ -207,7 +203,7 @@ static const char *ahead_of_panel(const ContractWriter *writer) {
 /* The same of panels that are kept: of a block of one panel whose depth is cut the next piece, else the next panel. */
 static const char *ahead_of_kept(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
-  bool goes_deeper = grid->n_block <= PANEL_COLUMNS && grid->k > grid->k_block;
+  bool goes_deeper = grid->n_block <= TILE_COLUMNS && grid->k > grid->k_block;
   return arena_printf(writer->arena,
                       "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, panel + %s, NR);\n",
                       contract_depth(writer), goes_deeper ? "KB * NR" : "B_GROUP");
@@ -495,7 +491,7 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
 
 /* What a task does for a piece of the depth. */
 static const char *piece_text(const ContractWriter *writer) {
-  if (window_reads_lines(writer)) return window_lines_piece(writer, tile_done(writer));
+  if (window_reads_runs(writer)) return window_lines_piece(writer, tile_done(writer));
   Text text = {0};
   const char *ahead = ahead_text(writer);
   TemplateHoles holes = {.arena = writer->arena};

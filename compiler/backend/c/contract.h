@@ -75,7 +75,7 @@ const char *window_depth(const ContractWriter *writer);
 const char *window_batch(const ContractWriter *writer);
 /* Whether tiles read what windows see from lines, without a copy for the taps (nnc_seen_tile_f32); what a task does then,
  * and after each tile. */
-bool window_reads_lines(const ContractWriter *writer);
+bool window_reads_runs(const ContractWriter *writer);
 const char *window_lines_piece(const ContractWriter *writer, const char *tile_done);
 /* Statements that pack what is read through the windows, as rows or as columns; and the weights. */
 const char *window_pack_rows(const ContractWriter *writer);

@@ -17,7 +17,7 @@ const char *window_tables(const ContractWriter *writer) {
   Arena *arena = writer->arena;
   Text text = {0};
   if (!window || window->side == WINDOW_NONE) return "";
-  if (window_reads_lines(writer)) {
+  if (window_reads_runs(writer)) {
     long long step = (long long)(window->step[2] * window->place);
     long long span = (long long)(window->taps.items[0].span * window->place);
     int64_t positions = least(writer->grid.m_block, window->grid[2]);
@@ -45,7 +45,7 @@ const char *window_tables(const ContractWriter *writer) {
   return text_take(&text, arena);
 }
 
-bool window_reads_lines(const ContractWriter *writer) {
+bool window_reads_runs(const ContractWriter *writer) {
   return writer->grid.reads_runs && !writer->rows_inner;
 }
 

@@ -59,7 +59,6 @@ enum {
   CONFLICTING_ROWS = 64,    /* of them to drive each other out */
   FEW_ROWS = 64,            /* of a: fewer are so few tiles that no copy of b pays */
   FAR_BYTES = 2 << 20,      /* twice the second-level cache: most of more lies beyond it */
-  TILE_COLUMNS = 48,
   MATRIX_SIDE = 32, /* rows, columns and depth of the tiles of a matrix unit (nnc_matrix.h) */
   MATRIX_SPEED = 10 /* its multiply-adds in the time of one of vectors, with the operands near */
 };
