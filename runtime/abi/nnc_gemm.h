@@ -43,8 +43,8 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
 }
 
 /* A tile fetches rows of b this far ahead of the sum into the first-level cache, and elements of a: where they lie far
- * apart in memory, no processor sees by itself what comes next. Of packed operands, or at the end of the sum, that is
- * what is read after it. */
+ * apart in memory, a processor does not foresee them. Of packed operands, or at the end of the sum, that is what is read
+ * after it. */
 enum { NNC_TILE_AHEAD = 12 };
 /* Only tiles whose multiply-adds leave the time to load as many operands and these. */
 #define NNC_TILE_FETCHES(rows, vectors) ((rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
