@@ -566,7 +566,7 @@ static void make_keeping_products(CaseList *list) {
 
 /* Convolutions of few channels whose tiles read runs of taps from lines (window_reads_runs): one panel of the result's
  * channels and more, the last one narrower; lines of positions that are no whole tiles, in parts, and several images;
- * strides, holes and padding; weights that are kept, and not. */
+ * strides, holes and padding; weights that are kept, and not; with an epilogue, and without. */
 static void make_seen_convolutions(CaseList *list) {
   static const ConvShape shapes[] = {
       {1, 3, 32, 1, 2, {30, 32}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
@@ -576,9 +576,8 @@ static void make_seen_convolutions(CaseList *list) {
       {1, 2, 80, 1, 1, {900}, {9}, {3}, {4}, {5}, {1}},
       {2, 3, 16, 1, 3, {5, 9, 8}, {2, 3, 3}, {1, 2, 1}, {0, 1, 1}, {1, 1, 0}, {2, 1, 1}},
   };
-  for (int i = 0; i < 4 * (int)(sizeof shapes / sizeof *shapes); i++) {
-    make_conv(list, &shapes[i / 4], KERNEL_CONV, i % 4 == 3 ? DTYPE_F64 : DTYPE_F32, 1 + i / 2 % 2,
-              7);
+  for (int i = 0; i < 6 * (int)(sizeof shapes / sizeof *shapes); i++) {
+    make_conv(list, &shapes[i / 6], KERNEL_CONV, i % 6 == 5 ? DTYPE_F64 : DTYPE_F32, i / 2 % 3, 7);
     Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
     kernel->keeps_weights = i % 2 == 0 && target_kept_bytes(&target_c, kernel) > 0;
   }

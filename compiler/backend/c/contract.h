@@ -34,6 +34,14 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window);
 bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 
+/* Where the tile's rows of a lie if they are not copied. */
+const char *contract_rows_in_place(const ContractWriter *writer);
+
+/* ---- contract_ahead.c ---- */
+
+/* Declares `ahead`, what is fetched while a tile is summed (nnc_ahead of nnc_gemm.h); "" for nothing. */
+const char *contract_ahead(const ContractWriter *writer);
+
 /* ---- contract_pack.c ---- */
 
 /* The offset that element `flat` of a group has in an operand. */

@@ -1,0 +1,124 @@
+/* What contractions prefetch during the sum of a tile: see contract.h. */
+#include "backend/c/contract.h"
+
+#include "kernel/builder.h"
+
+enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 /* NNC_AHEAD_PLACES of nnc_gemm.h */ };
+
+typedef struct Place {
+  int operand;
+  int64_t base, row, column; /* element = base + row * m + column * n, in the tile's sense */
+} Place;
+
+static int64_t operand_bytes(const ContractWriter *writer, int operand) {
+  const KernelOperand *slot = &writer->kernel->operands[operand];
+  return slot->elements * dtype_size(slot->dtype);
+}
+
+static bool is_large(const ContractWriter *writer, int operand) {
+  return operand_bytes(writer, operand) >= LARGE_BYTES;
+}
+
+/* Adds an access of the epilogue that goes along rows of a large operand. */
+static void add_place(const ContractWriter *writer, Place *places, int *count, int operand,
+                      const Index *index) {
+  const Kernel *kernel = writer->kernel;
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  if (*count == MOST_PLACES || !is_large(writer, operand)) return;
+  if (!index_is_affine(index, kernel->axis_count, &base, coefficient)) return;
+  Place place = {operand, base, coefficient[writer->grid.swap ? writer->n_axis : writer->m_axis],
+                 coefficient[writer->grid.swap ? writer->m_axis : writer->n_axis]};
+  if (place.column != 1 || place.row == 0) return;
+  for (int i = 0; i < *count; i++)
+    if (places[i].operand == operand && places[i].base == base) return;
+  places[(*count)++] = place;
+}
+
+/* Where the epilogue of the next tile reads: the next rows, or the next panel's first. */
+static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *places, int count) {
+  Arena *arena = writer->arena;
+  const char *bases = "", *steps = "";
+  for (int i = 0; i < count; i++) {
+    const KernelOperand *operand = &writer->kernel->operands[places[i].operand];
+    const char *of = writer->function->operands[places[i].operand];
+    if (places[i].base != 0) of = arena_printf(arena, "%s + %lld", of, (long long)places[i].base);
+    bases = arena_printf(arena, "%s%sNNC_NEXT_TILE(%s, %lld)", bases, i ? ", " : "", of,
+                         (long long)places[i].row);
+    steps = arena_printf(arena, "%s%s%lld", steps, i ? ", " : "",
+                         (long long)(places[i].row * dtype_size(operand->dtype)));
+  }
+  return arena_printf(arena, "const nnc_ahead ahead = {MR, %d, {%s}, {%s}};\n", count, bases,
+                      steps);
+}
+
+/* A share of the next panel of b for each of the block's tiles. */
+static const char *ahead_of_panel(const ContractWriter *writer) {
+  long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, %s + cols, %lld);\n",
+                      contract_depth(writer), contract_from(writer, writer->right, "n", row), row);
+}
+
+/* The same of panels that are kept: of a block of one panel whose depth is cut the next piece, else the next panel. */
+static const char *ahead_of_kept(const ContractWriter *writer) {
+  const ContractGrid *grid = &writer->grid;
+  bool goes_deeper = grid->n_block <= TILE_COLUMNS && grid->k > grid->k_block;
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = NNC_NEXT_PANEL(%s, panel + %s, NR);\n",
+                      contract_depth(writer), goes_deeper ? "KB * NR" : "B_GROUP");
+}
+
+/* The next tile's rows of a, where a is large and used for few columns. */
+static const char *ahead_of_rows(const ContractWriter *writer) {
+  return arena_printf(writer->arena, "const nnc_ahead ahead = NNC_NEXT_ROWS(%s, %s, %lld);\n",
+                      contract_depth(writer), contract_rows_in_place(writer),
+                      contract_stride(writer->a, writer->a_slot));
+}
+
+static bool reads_rows_once(const ContractWriter *writer) {
+  enum { FEW_COLUMNS = 128, LONG_ROW = 1024 };
+  const ContractGrid *grid = &writer->grid;
+  return !grid->pack_a && is_large(writer, writer->a_slot) && grid->n <= FEW_COLUMNS &&
+         grid->k * dtype_size(writer->sum) <= LONG_ROW && grid->k >= 8 &&
+         contract_stride(&writer->kernel->contract.k, writer->a_slot) == 1;
+}
+
+/* The tile's own rows of a large result, which it writes at its end, where the sum is long enough for them to come. */
+static const char *ahead_of_result(const ContractWriter *writer) {
+  enum { LONG_SUM = 128 };
+  const ContractGrid *grid = &writer->grid;
+  int operand = writer->kernel->epilogue[0].operand;
+  if (!grid->stores_tiles || grid->on_unit || grid->k_block < LONG_SUM ||
+      !is_large(writer, operand))
+    return "";
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = {MR, 1, {(uintptr_t)tile}, {%lld}};\n",
+                      (long long)(grid->result_row * dtype_size(writer->sum)));
+}
+
+const char *contract_ahead(const ContractWriter *writer) {
+  const Kernel *kernel = writer->kernel;
+  Place places[MOST_PLACES];
+  int count = 0;
+  enum { FEW_ROWS = 128 }; /* panels are read from afar, and a few times alone */
+  if (writer->grid.is_kept && is_large(writer, writer->b_slot) && writer->grid.m <= FEW_ROWS &&
+      writer->grid.k >= 64)
+    return ahead_of_kept(writer);
+  bool is_flat = writer->m_axis == 0 && writer->n_axis == 1 && kernel->axis_count == 2;
+  if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
+  ExprList list = kernel_expressions(writer->arena, kernel, 0);
+  for (int i = 0; i < list.count; i++)
+    if (list.items[i]->kind == EXPR_LOAD)
+      add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
+  if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)
+    return ahead_of_epilogue(writer, places, count);
+  /* With few tiles to a panel it would be asked for at nearly every step of k. Where b stays in the last cache
+   * that takes longer than what the processor fetches by itself. */
+  enum { LEAST_ROWS = 48, NEAR_BYTES = 8 << 20 };
+  bool streams =
+      !writer->grid.pack_b && !writer->grid.is_kept &&
+      (writer->grid.m_block >= LEAST_ROWS || operand_bytes(writer, writer->b_slot) > NEAR_BYTES) &&
+      is_large(writer, writer->b_slot) && writer->grid.k >= 64;
+  if (streams) return ahead_of_panel(writer);
+  return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
+}
