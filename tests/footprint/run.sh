@@ -33,6 +33,13 @@ train() {
     2>"$work/$name.$steps.text"
 }
 
+# same NAME FEW MANY WHAT: both runs called alike.
+same() {
+  local few=$work/$1.$2 many=$work/$1.$3
+  if [ -s "$few" ] && [ "$(calls "$few")" = "$(calls "$many")" ]; then ok
+  else fail "$4: $2: $(calls "$few"), $3: $(calls "$many")"; fi
+}
+
 # footprint NAME FEW MANY FLAGS...
 footprint() {
   local name=$1 few=$2 many=$3 plan data most line; shift 3
@@ -46,8 +53,7 @@ footprint() {
   at_least "$name $*: the first line says the data" "$data" 1000
   at_most "$name $*: resident bytes ('$line')" "$(counted resident "$work/$name.$many")" "$most"
   at_least "$name $*: calls of malloc are seen" "$(counted malloc "$work/$name.$few")" 10
-  if [ -s "$work/$name.$few" ] && [ "$(calls "$work/$name.$few")" = "$(calls "$work/$name.$many")" ]; then ok
-  else fail "$name $*: $few steps: $(calls "$work/$name.$few"), $many steps: $(calls "$work/$name.$many")"; fi
+  same "$name" "$few" "$many" "$name $*, steps"
 }
 
 for model in mnist mnist_cnn lenet iris; do
@@ -56,6 +62,17 @@ done
 footprint mnist 10 240 --data "$digits" --threads 2
 footprint mnist 10 40 --data "$digits" --threads 1
 footprint mnist_cnn 10 700 --data "$digits" --threads 2
+
+# Lines of progress, which come by the time and not by the steps: this run is stopped for longer than lies between two.
+# (Each signal goes to the run alone: its folder's name is the pattern.)
+is_planned() { grep -q planned "$work/mnist_cnn.701.text" 2>/dev/null; }
+signal() { pkill "-$1" -f -- "--out $work/mnist_cnn.run.701"; }
+(for _ in {1..600}; do is_planned && break || sleep 0.05; done; signal STOP; sleep 7; signal CONT) &
+check "mnist_cnn, stopped for a while" train mnist_cnn 701 --validate-every 1000000 --data "$digits" --threads 2
+wait
+at_least "mnist_cnn, stopped for a while: lines of progress" "$(grep -c left "$work/mnist_cnn.701.text")" 1
+same mnist_cnn 10 701 "mnist_cnn, with lines of progress, steps"
+
 footprint lenet 10 100 --data "$digits" --threads 2
 footprint iris 10 2000 --data "$work" --threads 2
 sed 's/^train {/train {\n  accumulate = 4/' models/mnist_cnn.net >"$work/several.net"
