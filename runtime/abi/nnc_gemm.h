@@ -49,9 +49,13 @@ enum { NNC_TILE_AHEAD = 12 };
 /* Only tiles whose multiply-adds leave the time to load as many operands and these. */
 #define NNC_TILE_FETCHES(rows, vectors) ((rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
 #define NNC_TILE_FETCH(b, columns)                                                                 \
-  NNC_UNROLL for (int c = 0; c < (columns); c += 64 / (int)sizeof *(b))                            \
-      __builtin_prefetch((b) + c);                                                                 \
-  __builtin_prefetch((b) + (columns)-1)
+  do {                                                                                             \
+    const char *const fetched = (const char *)(b);                                                 \
+    __builtin_prefetch(fetched);                                                                   \
+    if ((columns) * sizeof *(b) > 64) __builtin_prefetch(fetched + 64);                            \
+    if ((columns) * sizeof *(b) > 128) __builtin_prefetch(fetched + 128);                          \
+    __builtin_prefetch(fetched + ((columns)-1) * sizeof *(b));                                     \
+  } while (0)
 
 /* The rows of a tile, each with the pointer by which its elements of a are reached: every third row has
  * one, the two after it are reached by addressing.  Sums are variables, not an array, lest the compiler
