@@ -1,6 +1,7 @@
 /* nnc FILE -o OUT: the whole compiler as a list of calls. */
 #include <stdio.h>
 
+#include "backend/common/command.h"
 #include "driver/compilation.h"
 #include "driver/tune.h"
 #include "elaborate/elaborate.h"
@@ -109,6 +110,13 @@ static int tune_program(const Compilation *compilation, const Module *module, Me
   return 0;
 }
 
+/* Where nothing multiplies this type of 16 bits, f32 is faster, and takes more memory. */
+static bool widens(const Options *options, DType dtype) {
+  bool multiplies = options->target->multiplies_halves ||
+                    (dtype == DTYPE_BF16 && command_multiplies_bf16(options->toolchain.arch));
+  return !multiplies && !options_limit_memory(options);
+}
+
 /* The module from its elaboration to the executable, or to what is asked for instead. */
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
@@ -130,6 +138,8 @@ static int compile_module(Compilation *compilation, Module *module) {
                            .lowering = {.target = options->target,
                                         .level = options->passes.level,
                                         .threads = threads,
+                                        .widens_bf16 = widens(options, DTYPE_BF16),
+                                        .widens_f16 = widens(options, DTYPE_F16),
                                         .keeps_weights = !options_limit_memory(options),
                                         .keeps_batch_weights = !options_limit_memory(options)},
                            .verbose = options->toolchain.verbose};

@@ -140,7 +140,14 @@ static bool prolongs_lives(const Lowering *lowering, const Node *node, const Dem
 /* A conversion to a smaller type: what it converts would be stored in its place. */
 static bool narrows(const Node *node) {
   return op_info(node->op)->class->moves_values && family_of(node) != FAMILY_MOVEMENT &&
+         node->operand_count > 0 &&
          dtype_size(node->type.dtype) < dtype_size(node->operands[0]->type.dtype);
+}
+
+/* A value widened again, that was converted for nothing else: the f32 is what is stored, as rounded. */
+static bool is_rounding(const Lowering *lowering, const Node *node) {
+  return node->op == OP_CAST && narrows(node->operands[0]) &&
+         lowering->uses[node->operands[0]->id] == 1;
 }
 
 /* ---- what the forward part keeps for the gradients ---- */
@@ -222,7 +229,7 @@ static bool should_inline(const Lowering *lowering, const Keeps *keeps, const No
   const OpClass *class = op_info(node->op)->class;
   if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
   double most_reads = lowering->program->target->fusion.cheap_repeats * elements;
-  return class->moves_values ||
+  return (class->moves_values && !is_rounding(lowering, node)) ||
          (demand->reads <= most_reads && is_cheap_to_repeat(lowering, keeps, demand, node));
 }
 

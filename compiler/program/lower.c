@@ -104,6 +104,8 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .keeps_weights = options->level > 0 && keeps_weights(options, kind),
                        .keeps_rows = options->keeps_weights && options->level > 0 &&
                                      is_single(kind) && !program->module->run.splits_products,
+                       .widens_bf16 = options->widens_bf16,
+                       .widens_f16 = options->widens_f16,
                        .variants = options->variants,
                        .threads = options->threads,
                        .scan = -1,

@@ -88,6 +88,7 @@ typedef struct Lowering {
   bool keeps_weights;              /* from run to run, packed for the kernels */
   bool keeps_rows;                 /* also for products of one row, which are templates for that */
   int64_t blocks;                  /* of the batch, in task loops; 0: there are none */
+  bool widens_bf16, widens_f16;    /* numbers of these types are kept as f32 */
   const struct Variants *variants; /* of kernels, or NULL */
   int threads;                     /* that scans go through by blocks for; 0: they do not */
   bool is_eager;                   /* task loops wherever they are possible */

@@ -139,6 +139,7 @@ typedef struct ProgramOptions {
       keeps_weights; /* what computes single examples keeps weights packed, where the target gains by it */
   bool
       keeps_batch_weights; /* so does what predicts a batch, where its kernels would pack them in each run */
+  bool widens_bf16, widens_f16;    /* numbers of these types are kept as f32 (program/widen.c) */
   const PipelineOptions *runner;   /* which stage is dumped, times; NULL: none */
   Diagnostics *diagnostics;        /* told when a dump cannot be written; may be NULL without */
   const struct Variants *variants; /* of kernels (variants.h); NULL: as the cost model picks */

@@ -122,6 +122,8 @@ static void add_scan(Lowering *lowering, const Group *group) {
                    .level = lowering->level,
                    .blocks = blocks,
                    .is_eager = lowering->is_eager,
+                   .widens_bf16 = lowering->widens_bf16,
+                   .widens_f16 = lowering->widens_f16,
                    .variants = lowering->variants,
                    .threads = lowering->threads,
                    .scan = number,

@@ -124,6 +124,7 @@ typedef struct Target {
   /* Whether a kernel that keeps nothing packs operand 1 in each run, for so few rows that it takes a share of the
    * time worth a kernel of its own. NULL: none does. */
   bool (*packs_weights)(const Kernel *kernel);
+  bool multiplies_halves; /* its code multiplies numbers of 16 bits on any device */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
    * must. */

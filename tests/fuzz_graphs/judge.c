@@ -256,6 +256,22 @@ static const char *judge_gpu(Judge *judge) {
   return judge_lowered(judge, module, &options, "program for a GPU");
 }
 
+static bool has_halves(const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (dtype_is_half(graph->nodes.items[i]->type.dtype)) return true;
+  return false;
+}
+
+/* Where nothing multiplies 16 bits. */
+static const char *judge_wide(Judge *judge) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  if (!has_halves(module->entries[ENTRY_TRAIN])) return NULL;
+  passes_at(judge, module, 1);
+  ProgramOptions options = {
+      .target = &target_c, .level = 1, .widens_bf16 = true, .widens_f16 = true};
+  return judge_lowered(judge, module, &options, "program with 16 bits kept as f32");
+}
+
 /* With task loops wherever they are possible. */
 static const char *judge_blocks(Judge *judge, int passes, int blocks) {
   Module *module = module_copy(judge->arena, judge->test->module);
@@ -336,6 +352,7 @@ const char *judge_case(const Case *test, const Reference *reference, Arena *aren
   if (!text) text = judge_passes_alone(&judge);
   for (int i = 0; i < 4 && !text; i++) text = judge_levels(&judge, i / 2, i % 2);
   if (!text && test->seed % 4 == 0) text = judge_gpu(&judge);
+  if (!text) text = judge_wide(&judge);
   if (!text) text = judge_blocks(&judge, 1, 2);
   if (!text) text = judge_blocks(&judge, 0, 3);
   if (!text) text = judge_pass_programs(&judge);

@@ -104,8 +104,11 @@ static void build(const CJudge *judge, int level) {
     panic("the passes failed");
   static const int64_t blocks[] = {0, 2, 3}; /* with task loops, in two cases of three */
   const Variants variants = {.all = module->entries[ENTRY_TRAIN]->nodes.count / 3 % 4};
+  bool widens = !is_of_device(judge) && module->entries[ENTRY_TRAIN]->nodes.count % 2 == 0;
   ProgramOptions lowering = {.target = judge->stage->target,
                              .level = level,
+                             .widens_bf16 = widens,
+                             .widens_f16 = widens,
                              .variants = &variants,
                              .blocks = blocks[module->entries[ENTRY_TRAIN]->nodes.count % 3]};
   Program *program = program_create(judge->arena, module, &lowering);

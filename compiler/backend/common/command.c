@@ -4,6 +4,7 @@
 #include "backend/common/externs.h"
 #include "backend/common/images.h"
 
+#include <ctype.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -62,6 +63,29 @@ static bool are_pairs_slow(void) {
 #else
   return false;
 #endif
+}
+
+/* Whether this processor multiplies numbers of bf16 at least as fast as f32. */
+static bool multiplies_bf16(void) {
+#if defined(__x86_64__)
+  enum {
+    TILES = 1 << 22 /* AMX-BF16, in EDX of leaf 7 */,
+    PAIRS = 1 << 5 /* AVX512-BF16, in EAX of 7.1 */
+  };
+  unsigned eax, ebx, ecx, edx;
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
+  if ((edx & TILES) != 0 && !is_matrix_refused()) return true;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax & PAIRS) != 0 && !are_pairs_slow();
+#else
+  return false;
+#endif
+}
+
+bool command_multiplies_bf16(const char *arch) {
+  if (arch == NULL || strcmp(arch, "native") == 0) return multiplies_bf16();
+  bool is_level =
+      strncmp(arch, "x86-64", strlen("x86-64")) == 0 || (arch[0] == 'v' && isdigit(arch[1]));
+  return !is_level;
 }
 
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,

@@ -13,6 +13,9 @@ void command_include(Arena *arena, Arguments *arguments, const CompileOptions *o
 /* What is linked after the objects: objects and archives of the user's; the libraries. */
 void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options);
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options);
+/* Whether code for `arch` (a -march, or levels as in CompileOptions; NULL: native) multiplies numbers of bf16 at least
+ * as fast as f32. Levels have no such instructions; of a processor that is named it is taken to be so. */
+bool command_multiplies_bf16(const char *arch);
 /* Whether a data set's source gives pictures: the libraries that decode them are linked. */
 bool command_reads_pictures(const Module *module);
 /* The one command that makes the executable of the one file. */

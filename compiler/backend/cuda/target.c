@@ -57,6 +57,7 @@ const Target target_cuda = {
     .keeps_channels_last = keeps_channels_last,
     .most_plane_channels = INT64_MAX,
     .channels_together = CHUNK,
+    .multiplies_halves = true,
     .depthwise_is_loop = true,
     .takes_pieces = takes_pieces,
     .attention_fits = attention_fits,
