@@ -40,12 +40,13 @@ for compiler in clang gcc; do
   fi
 done
 
-# ---- operators and gradients: -O0 (the C compiler's, too) and -O1, with pairs of bf16 multiplied by the processor or
-# widened, whatever is faster here; and the emitted C without warnings ----
+# ---- operators and gradients: -O0 (the C compiler's, too) and -O1; kept as f32, and as 16 bits with pairs of bf16 multiplied
+# by the processor or widened, whatever is faster here; and the emitted C without warnings ----
 for type in bf16 f16; do
   sed "s/TYPE/$type/g" "$here/operators.net" > $type.net
-  ways=("0 --cflags=-O0" 1)
-  [ $type = bf16 ] && ways+=("1 --cflags=-DNNC_SLOW_PAIRS=1" "1 --cflags=-UNNC_SLOW_PAIRS")
+  ways=("0 --cflags=-O0" 1 "1 --memory-limit=1G --cflags=-DNNC_SLOW_PAIRS=1")
+  [ $type = bf16 ] && ways+=("1 --memory-limit=1G --cflags=-UNNC_SLOW_PAIRS")
+  if grep -qw avx2 /proc/cpuinfo; then ways+=("1 --arch=x86-64-v3"); fi
   for way in "${ways[@]}"; do
     level=${way%% *}
     check "$type -O$way" "$nnc" -O$way $type.net -o $type
@@ -133,6 +134,23 @@ for parts in 1 2; do
   check "dynamic scale, $parts minibatches a step" "$nnc" "$here/dynamic.net" -D parts=$parts -o dynamic
   check "dynamic scale, $parts minibatches a step: the recurrence" python3 "$here/dynamic.py" ./dynamic
 done
+
+# ---- what is multiplied: f32 where nothing multiplies 16 bits and memory is not limited ----
+multiplied() { # PRECISION OPTION...: the types of what the kernels of contractions and convolutions read, where they lie
+  "$nnc" "$root/models/mnist_cnn.net" -D train.precision=$1 "${@:2}" --emit=program >program.txt || return
+  awk '/^kernel / { is_product = /: (contract|conv)/ } is_product && /^ +@[01]: / { print $2 }' program.txt |
+    sed 's/\[.*//' | sort -u | tr '\n' ' '
+}
+reads() { # WHAT TYPE PRECISION OPTION...
+  local found; found=$(multiplied "${@:3}")
+  [ "$found" = "$2 " ] && ok || fail "$1: products read $found"
+}
+for precision in bf16 f16; do
+  reads "$precision for levels" f32 $precision --arch=v2,v3
+  reads "$precision in limited memory" $precision $precision --arch=x86-64-v3 --memory-limit=1G
+done
+reads "bf16 for a processor that multiplies it" bf16 bf16 --arch=znver4
+reads "f16 there" f32 f16 --arch=znver4
 
 count() { "$nnc" "$root/models/mnist_cnn.net" -D train.precision=$1 ${3:-} --emit=ir | grep -c "$2"; }
 [ "$(count bf16 'bf16\[.*= \(contract\|conv\)')" -gt 6 ] && ok || fail "no contractions in bf16"
