@@ -64,12 +64,11 @@ footprint mnist 10 40 --data "$digits" --threads 1
 footprint mnist_cnn 10 700 --data "$digits" --threads 2
 
 # Lines of progress, which come by the time and not by the steps: this run is stopped for longer than lies between two.
-# (Each signal goes to the run alone: its folder's name is the pattern.)
-is_planned() { grep -q planned "$work/mnist_cnn.701.text" 2>/dev/null; }
-signal() { pkill "-$1" -f -- "--out $work/mnist_cnn.run.701"; }
-(for _ in {1..600}; do is_planned && break || sleep 0.05; done; signal STOP; sleep 7; signal CONT) &
-check "mnist_cnn, stopped for a while" train mnist_cnn 701 --validate-every 1000000 --data "$digits" --threads 2
-wait
+COUNT_CALLS=$work/mnist_cnn.701 LD_PRELOAD=$count "$work/mnist_cnn" train --steps 701 --out "$work/mnist_cnn.run.701" \
+  --validate-every 1000000 --data "$digits" --threads 2 2>"$work/mnist_cnn.701.text" & run=$!
+for _ in {1..600}; do grep -q planned "$work/mnist_cnn.701.text" && break; sleep 0.05; done
+kill -STOP $run; sleep 7; kill -CONT $run
+wait $run; check "mnist_cnn, stopped for a while" test $? -eq 0
 at_least "mnist_cnn, stopped for a while: lines of progress" "$(grep -c left "$work/mnist_cnn.701.text")" 1
 same mnist_cnn 10 701 "mnist_cnn, with lines of progress, steps"
 
