@@ -8,7 +8,7 @@
  *     round(x) = cast f32 (cast bf16 x)
  *
  * Values are those of 16 bits; sums, which are f32 either way, may be added up in another order. What is in memory for
- * others keeps its type: inputs, variables, results, what scans carry.  The price is memory, so this is not done where
+ * others keeps its type: inputs, variables, results, what scans carry. The price is memory, so this is not done where
  * that is limited (ProgramOptions.widens_bf16). */
 #include "program/stages.h"
 
@@ -19,8 +19,8 @@
 typedef struct Widening {
   Graph *into;
   bool widens_bf16, widens_f16;
-  Node **own,
-      **wide; /* by id: of the node's type; as f32. A widened node has one of them until the other is wanted */
+  /* By id: of the node's type; as f32. A widened node has one of them until the other is wanted. */
+  Node **own, **wide;
   VEC(Node *) rounded; /* by id of a node of `into`: what it is rounded to, if it was */
 } Widening;
 
