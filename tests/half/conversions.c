@@ -32,9 +32,8 @@ static int count_wrong_rounds(void) {
     for (int i = 0; i < COUNT; i++) rounded[i] = nnc_round_bf16(values[i]);
     for (int i = 0; i < COUNT; i++) {
       float expected = nnc_from_bf16(nnc_to_bf16(values[i]));
-      bool is_same = values[i] != values[i]
-                         ? rounded[i] != rounded[i]
-                         : nnc_f32_bits(rounded[i]) == nnc_f32_bits(expected);
+      bool is_same = values[i] != values[i] ? rounded[i] != rounded[i]
+                                            : nnc_f32_bits(rounded[i]) == nnc_f32_bits(expected);
       wrong += !is_same;
     }
   }
