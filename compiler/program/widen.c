@@ -17,16 +17,16 @@
 #include "program/prepare.h"
 
 typedef struct Widening {
+  const Lowering *lowering;
   Graph *into;
-  bool widens_bf16, widens_f16;
   /* By id: of the node's type; as f32. A widened node has one of them until the other is wanted. */
   Node **own, **wide;
   VEC(Node *) rounded; /* by id of a node of `into`: what it is rounded to, if it was */
 } Widening;
 
 static bool is_widened(const Widening *widening, const Node *node) {
-  return (node->type.dtype == DTYPE_BF16 && widening->widens_bf16) ||
-         (node->type.dtype == DTYPE_F16 && widening->widens_f16);
+  return (node->type.dtype == DTYPE_BF16 && widening->lowering->widens_bf16) ||
+         (node->type.dtype == DTYPE_F16 && widening->lowering->widens_f16);
 }
 
 static Maker maker_of(const Widening *widening, const Node *node) {
@@ -72,8 +72,6 @@ static bool is_exact(const Widening *widening, const Node *node) {
           node->operands[0]->type.dtype == node->type.dtype);
 }
 
-static bool is_cast(const Node *node) { return node->op == OP_CAST; }
-
 /* Rounded to the node's type. A value is rounded once: the gradients' own conversions are the same number. */
 static Node *rounded(Widening *widening, const Node *node, Node *value) {
   while (widening->rounded.count <= value->id)
@@ -82,13 +80,6 @@ static Node *rounded(Widening *widening, const Node *node, Node *value) {
   if (*known && (*known)->operands[0]->type.dtype == node->type.dtype) return *known;
   Maker maker = maker_of(widening, node);
   return *known = make_cast(&maker, make_cast(&maker, value, node->type.dtype), DTYPE_F32);
-}
-
-static Node *widen_cast(Widening *widening, const Node *node) {
-  Maker maker = maker_of(widening, node);
-  Node *value = wide_form(widening, node->operands[0]);
-  return is_widened(widening, node) ? rounded(widening, node, value)
-                                    : make_cast(&maker, value, node->type.dtype);
 }
 
 static Node *copy_with(Widening *widening, const Node *node, bool is_wide) {
@@ -108,21 +99,23 @@ static bool has_widened(const Widening *widening, const Node *node) {
 }
 
 static void widen_node(Widening *widening, const Node *node) {
-  bool is_wide = may_widen(node) && has_widened(widening, node);
-  Node *made =
-      is_wide && is_cast(node) ? widen_cast(widening, node) : copy_with(widening, node, is_wide);
-  if (is_wide && is_widened(widening, node) && !is_cast(node) && !is_exact(widening, node))
-    made = rounded(widening, node, made);
-  Node **form = is_wide && is_widened(widening, node) ? widening->wide : widening->own;
-  form[node->id] = made;
+  Node **own = &widening->own[node->id], **wide = &widening->wide[node->id];
+  if (!may_widen(node) || !has_widened(widening, node)) {
+    *own = copy_with(widening, node, false);
+    return;
+  }
+  bool is_cast = node->op == OP_CAST;
+  Node *value = is_cast ? wide_form(widening, node->operands[0]) : copy_with(widening, node, true);
+  Maker maker = maker_of(widening, node);
+  if (!is_widened(widening, node))
+    *own = is_cast ? make_cast(&maker, value, node->type.dtype) : value;
+  else *wide = is_exact(widening, node) ? value : rounded(widening, node, value);
 }
 
 void stage_widen(Lowering *lowering) {
   if (!lowering->widens_bf16 && !lowering->widens_f16) return;
   const Graph *graph = lowering->graph;
-  Widening widening = {.into = graph_create(lowering->arena, graph->name),
-                       .widens_bf16 = lowering->widens_bf16,
-                       .widens_f16 = lowering->widens_f16};
+  Widening widening = {.lowering = lowering, .into = graph_create(lowering->arena, graph->name)};
   widening.own = ARENA_ARRAY(lowering->arena, Node *, graph->next_id);
   widening.wide = ARENA_ARRAY(lowering->arena, Node *, graph->next_id);
   NodeMap map = node_map_create(lowering->arena, graph);

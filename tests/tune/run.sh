@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # nnc --tune: what it measures is kept and decides alone; every choice trains to the same numbers; what is refused.
-# No test depends on which choice is the faster one: times are forged in the cache.  Nearly all is measured for one thread,
+# No test depends on which choice is the faster one: times are forged in the cache. Nearly all is measured for one thread,
 # since two would wait for each other where other tests run beside them.  Usage: tests/tune/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
