@@ -23,6 +23,14 @@ int write_module(const Compilation *compilation, const Module *module) {
   return write_text(compilation, &text);
 }
 
+/* Whether mixed precision's numbers of 16 bits lie in memory as f32 (program/widen.c). */
+static bool keeps_as_f32(const Program *program, const MemoryFit *fit) {
+  DType precision = program->module->run.precision;
+  const ProgramOptions *lowering = &fit->lowering;
+  return lowering->level > 0 && ((precision == DTYPE_BF16 && lowering->widens_bf16) ||
+                                 (precision == DTYPE_F16 && lowering->widens_f16));
+}
+
 int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit,
                  const Tuning *tuning) {
   Text text = {0};
@@ -32,6 +40,11 @@ int write_report(const Compilation *compilation, const Program *program, const M
     if (tuning->is_wanted) tuning_add_json(&text, tuning);
   } else {
     report_print(&text, program);
+    if (keeps_as_f32(program, fit))
+      text_printf(&text,
+                  "  numbers of %s are kept as f32, which is faster here; a memory limit, such as "
+                  "100%%, keeps 16 bits\n",
+                  dtype_name(program->module->run.precision));
     memory_print(&text, fit);
     if (tuning->is_wanted) text_add_char(&text, '\n');
     tuning_print(&text, tuning);

@@ -149,6 +149,10 @@ for precision in bf16 f16; do
   reads "$precision for levels" f32 $precision --arch=v2,v3
   reads "$precision in limited memory" $precision $precision --arch=x86-64-v3 --memory-limit=1G
 done
+check_status "the report says so" 0 'numbers of bf16 are kept as f32' "$nnc" "$root/models/mnist_cnn.net" \
+  -D train.precision=bf16 --arch=x86-64-v3 --report
+check "and not in limited memory" sh -c "! '$nnc' '$root/models/mnist_cnn.net' -D train.precision=bf16 --arch=x86-64-v3 \
+  --memory-limit=1G --report | grep -q 'kept as f32'"
 reads "bf16 for a processor that multiplies it" bf16 bf16 --arch=znver4
 reads "f16 there" f32 f16 --arch=znver4
 
