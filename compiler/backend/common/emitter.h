@@ -37,6 +37,8 @@ const char *emitter_plan_table(Emitter *emitter, const char *name, const Program
 /* The lines of the data sets (data_tables.c); how many inputs stages look at to choose rows. */
 void emitter_data_sets(Emitter *emitter);
 int emitter_looked_at(Emitter *emitter);
+/* The tables of an entry (entry_tables.c); the initializer of its nnc_entry, NULL: it is all 0. */
+const char *emitter_entry_tables(Emitter *emitter, EntryKind kind);
 /* The initializer of an nnc_tensor. */
 const char *emitter_tensor(Emitter *emitter, const char *name, Type type, int64_t offset);
 /* "static const HEAD = {rows};", in one line where there is room, else a row a line; nothing without rows. */
