@@ -28,6 +28,8 @@ typedef struct TargetKernel {
   /* About the microseconds that the target's compiler needs for a byte of the function; 0: as for a
    * loop. */
   int weight;
+  /* What the function needs of the runtime beside what all have (nnc_kernel.h); NULL: nothing. */
+  const char *header;
 } TargetKernel;
 
 /* Task loops (program/loops.c): launches that go through the batch block by block. */

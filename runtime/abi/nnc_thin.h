@@ -7,7 +7,8 @@
 #ifndef NNC_THIN_H
 #define NNC_THIN_H
 
-#include "nnc_conv.h"
+#include "nnc_gemm.h"
+#include "nnc_lane_sums.h"
 
 /* Of a group of dots: 24 sums and 4 operands of 32 registers, 8 and 3 of 16. */
 enum { NNC_DOTS_ROWS = NNC_PICK(8, 4, 4), NNC_DOTS_COLUMNS = NNC_PICK(3, 2, 2) };

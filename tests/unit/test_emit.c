@@ -373,7 +373,7 @@ static void emit_cases(Arena *arena, const CaseList *list, const char *path) {
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
   NameScope names = {.arena = arena, .words = back_end_c.words};
-  code_line(&code, "#include \"nnc_kernel.h\"");
+  code_line(&code, "#include \"nnc_convolutions.h\"");
   code_line(&code, "nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks) { (void)worker, "
                    "(void)tasks; __builtin_trap(); }");
   for (int i = 0; i < list->cases.count; i++) {

@@ -273,7 +273,11 @@ static void grads_write(Code *code, KernelFunction *function) {
   render(&w, code->out, &holes, axes, "codegen_templates/attention_grads.c");
 }
 
-const TargetKernel c_kernel_attention_rows = {
-    .tasks = rows_tasks, .worker_bytes = rows_worker_bytes, .write = rows_write};
-const TargetKernel c_kernel_attention_grads = {
-    .tasks = heads_of, .worker_bytes = grads_worker_bytes, .write = grads_write};
+const TargetKernel c_kernel_attention_rows = {.tasks = rows_tasks,
+                                              .worker_bytes = rows_worker_bytes,
+                                              .write = rows_write,
+                                              .header = "nnc_products.h"};
+const TargetKernel c_kernel_attention_grads = {.tasks = heads_of,
+                                               .worker_bytes = grads_worker_bytes,
+                                               .write = grads_write,
+                                               .header = "nnc_products.h"};

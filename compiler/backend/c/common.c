@@ -14,29 +14,44 @@ static bool names(const char *text, const char *part) {
   return false;
 }
 
-/* Contractions and convolutions as such, and attention. */
-static bool is_product(const char *kernel) {
-  static const char *const signs[] = {"nnc_tile_of_", "NNC_TILE(",        "_TILES",
-                                      "nnc_pack_",    "nnc_window_rows_", "nnc_attention_product_"};
-  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-    if (strstr(kernel, signs[i]) != NULL) return true;
+static bool has_one(const char *kernel, const char *const *signs) {
+  for (; *signs != NULL; signs++)
+    if (strstr(kernel, *signs) != NULL) return true;
   return false;
 }
+
+/* Contractions and convolutions as such, and attention. */
+static const char *const products[] = {"nnc_tile_of_",
+                                       "NNC_TILE(",
+                                       "_TILES",
+                                       "nnc_pack_",
+                                       "nnc_window_rows_",
+                                       "nnc_window_columns_",
+                                       "nnc_attention_product_",
+                                       NULL};
+static const char *const windows[] = {"nnc_window_rows_", "nnc_window_columns_", NULL};
 
 /* The first is of what is multiplied as f32, too. */
 static const char *const types[] = {"f32", "bf16", "f16", "f64"};
 enum { TYPE_COUNT = sizeof types / sizeof *types };
+enum { WINDOWS = 1u << TYPE_COUNT };
 
 unsigned common_functions(const char *kernel) {
   unsigned set = 0;
-  if (!is_product(kernel)) return 0;
+  if (!has_one(kernel, products)) return 0;
   for (int i = 0; i < TYPE_COUNT; i++)
     if (names(kernel, types[i])) set |= 1u << i;
   if (names(kernel, "bf16") || names(kernel, "f16") || names(kernel, "x3")) set |= 1;
-  return set;
+  return set != 0 && has_one(kernel, windows) ? set | WINDOWS : set;
+}
+
+static void write_given(Text *text, const char *header, const char *prefix, unsigned set) {
+  text_printf(text, "#include \"%s\"\n", header);
+  for (int i = 0; i < TYPE_COUNT; i++)
+    if (set & 1u << i) text_printf(text, "%s%s\n", prefix, types[i]);
 }
 
 void common_write(Text *text, unsigned set) {
-  for (int i = 0; i < TYPE_COUNT; i++)
-    if (set & 1u << i) text_printf(text, "NNC_GIVE_%s\n", types[i]);
+  write_given(text, "nnc_common.h", "NNC_GIVE_", set);
+  if (set & WINDOWS) write_given(text, "nnc_common_windows.h", "NNC_GIVE_WINDOWS_", set);
 }

@@ -4,9 +4,9 @@
 
 #include "support/text.h"
 
-/* Those that the function of a kernel calls: a set, of types; 0: none. */
+/* Those that the function of a kernel calls: a set, of types and of whether there are windows; 0: none. */
 unsigned common_functions(const char *kernel);
-/* A line for each type of the set. */
-void common_write(Text *text, unsigned types);
+/* Lines for each type of the set. */
+void common_write(Text *text, unsigned set);
 
 #endif

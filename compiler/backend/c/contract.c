@@ -582,4 +582,5 @@ const TargetKernel c_kernel_contract = {.tasks = contract_tasks,
                                         .variants = product_variants,
                                         .variant_text = product_text,
                                         .write = contract_write,
-                                        .weight = 15};
+                                        .weight = 15,
+                                        .header = "nnc_products.h"};

@@ -460,7 +460,7 @@ static const char *conv_text(Arena *arena, const Kernel *kernel) {
 #define CONVOLUTION                                                                                \
   {                                                                                                \
     .tasks = conv_tasks, .worker_bytes = conv_worker_bytes, .variants = conv_variants,             \
-    .variant_text = conv_text, .write = conv_write, .weight = 15                                   \
+    .variant_text = conv_text, .write = conv_write, .weight = 15, .header = "nnc_convolutions.h"   \
   }
 const TargetKernel c_kernel_conv = CONVOLUTION, c_kernel_conv_input = CONVOLUTION,
                    c_kernel_conv_weight = CONVOLUTION;

@@ -66,6 +66,11 @@ static void emit_includes(Emitter *emitter) {
                                         "nnc_isa.h"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
     code_line(&emitter->code, "#include \"%s\"", headers[i]);
+  static const char *const of_products[] = {
+      [PRODUCTS_BF16] = "nnc_gemm_bf16.h", [PRODUCTS_X3] = "nnc_gemm_x3.h"};
+  NarrowProducts products = emitter_narrow_products(emitter);
+  if (products != PRODUCTS_WIDE)
+    code_line(&emitter->code, "#include \"%s\"", of_products[products]);
   const BackEnd *back_end = emitter->program->target->back_end;
   const char *more = back_end->guard ? back_end->host_header : back_end->header;
   if (more) code_line(&emitter->code, "#include \"%s\"", more);
@@ -283,6 +288,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   emit_kernels(emitter, parts, count);
   emit_own_kernel(emitter, parts);
   emit_externs(emitter, parts);
+  units_add_includes(parts);
   const BackEnd *back_end = emitter->program->target->back_end;
   int units = units_plan(parts, emitter->options->cflags);
   for (int i = 0; i < count; i++) emitter->functions[i].unit = parts->kernels[i].unit;

@@ -44,6 +44,13 @@ const char *emitter_tensor(Emitter *emitter, const char *name, Type type, int64_
 /* "static const HEAD = {rows};", in one line where there is room, else a row a line; nothing without rows. */
 void emitter_rows(Emitter *emitter, const char *head, int count, const char *const *rows);
 void emitter_host(Emitter *emitter);
+/* How processors multiply what their kernels have of 16 bits, on which bits depend. */
+typedef enum NarrowProducts {
+  PRODUCTS_WIDE, /* not at all, or as f32 */
+  PRODUCTS_BF16, /* bf16 */
+  PRODUCTS_X3,   /* f32 that is split in bf16 */
+} NarrowProducts;
+NarrowProducts emitter_narrow_products(const Emitter *emitter);
 /* The table of the functions; the list of such tables (levels.c). */
 void emitter_level(Emitter *emitter);
 void emitter_level_table(Emitter *emitter);

@@ -20,18 +20,15 @@ static const char *main_float(const Module *module) {
   return has_f64 && !has_narrower ? "f64" : "f32";
 }
 
-/* Whether bits depend on how the processor multiplies bf16. */
-static bool multiplies_bf16(const Program *program) {
-  for (int i = 0; i < program->kernels.count; i++)
-    if (kernel_multiplies_bf16(program->kernels.items[i])) return true;
-  return false;
-}
-
-/* The same of f32 that is split in bf16. */
-static bool splits_products(const Program *program) {
-  for (int i = 0; i < program->kernels.count; i++)
-    if (program->kernels.items[i]->is_x3) return true;
-  return false;
+NarrowProducts emitter_narrow_products(const Emitter *emitter) {
+  const Program *program = emitter->program;
+  NarrowProducts found = PRODUCTS_WIDE;
+  if (program->target->back_end->guard != NULL) return found;
+  for (int i = 0; i < program->kernels.count; i++) {
+    if (kernel_multiplies_bf16(program->kernels.items[i])) return PRODUCTS_BF16;
+    if (program->kernels.items[i]->is_x3) found = PRODUCTS_X3;
+  }
+  return found;
 }
 
 void emitter_level(Emitter *emitter) {
@@ -59,10 +56,9 @@ void emitter_level(Emitter *emitter) {
   else code_line(code, ".name = NNC_LEVEL_NAME,");
   bool is_of_device = emitter->program->target->back_end->guard != NULL;
   if (is_of_device) code_line(code, ".isa = \"%s\",", emitter->program->target->name);
-  const char *unit = is_of_device                        ? ""
-                     : multiplies_bf16(emitter->program) ? "_BF16"
-                     : splits_products(emitter->program) ? "_X3"
-                                                         : "";
+  static const char *const units[] = {
+      [PRODUCTS_WIDE] = "", [PRODUCTS_BF16] = "_BF16", [PRODUCTS_X3] = "_X3"};
+  const char *unit = units[emitter_narrow_products(emitter)];
   if (!is_of_device)
     code_line(code, ".isa = NNC_ISA%s,",
               *unit ? arena_printf(code->arena, " NNC_ISA%s", unit) : "");

@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include "support/panic.h"
 
 static void add_text(Text *text, const Text *more) {
   if (more->length > 0) text_add_bytes(text, more->data, more->length);
@@ -39,6 +40,7 @@ static void join_for_device(Text *whole, const SourceParts *parts) {
   for (int i = 0; i < parts->file_count; i++) add_text(whole, &parts->files[i]);
   text_add(whole, device_else);
   add_text(whole, &parts->includes);
+  add_text(whole, &parts->kernel_includes);
   add_text(whole, &parts->memory);
   add_text(whole, &parts->declarations);
   add_text(whole, &parts->calls);
@@ -54,6 +56,7 @@ void units_join(Text *whole, const SourceParts *parts) {
     return;
   }
   add_text(whole, &parts->includes);
+  add_text(whole, &parts->kernel_includes);
   add_text(whole, &parts->memory);
   if (parts->has_levels) text_add(whole, levels_begin);
   for (int i = 0; parts->has_levels && i < parts->kernel_count; i++)
@@ -69,6 +72,7 @@ void units_free_parts(SourceParts *parts) {
   text_free(&parts->header);
   text_free(&parts->contents);
   text_free(&parts->includes);
+  text_free(&parts->kernel_includes);
   text_free(&parts->memory);
   for (int i = 0; i < parts->kernel_count; i++) text_free(&parts->kernels[i].text);
   for (int i = 0; i < parts->file_count; i++) text_free(&parts->files[i]);
@@ -90,6 +94,34 @@ static int count_lines(const Text *text) {
   return lines;
 }
 
+static int count_includes(const SourceParts *parts) {
+  return count_lines(&parts->includes) + count_lines(&parts->kernel_includes);
+}
+
+/* What the kernels of a unit include, or those of all units (-1), besides what all do. */
+static void add_includes(Text *text, const SourceParts *parts, int unit) {
+  enum { MOST = 8 };
+  const char *known[MOST];
+  int count = 0;
+  for (int i = 0; i < parts->kernel_count; i++) {
+    const KernelPart *part = &parts->kernels[i];
+    bool is_of_unit = part->text.length > 0 && (unit < 0 || part->unit == unit);
+    const TargetKernel *kernel =
+        is_of_unit && part->kernel ? parts->target->kernels[part->kernel->kind] : NULL;
+    const char *header = kernel ? kernel->header : NULL;
+    for (int j = 0; header && j < count; j++)
+      if (strcmp(known[j], header) == 0) header = NULL;
+    if (header == NULL) continue;
+    if (count == MOST) panic("a target's kernels include more than %d headers", MOST);
+    known[count++] = header;
+    text_printf(text, "#include \"%s\"\n", header);
+  }
+}
+
+void units_add_includes(SourceParts *parts) {
+  if (parts->target->back_end->guard == NULL) add_includes(&parts->kernel_includes, parts, -1);
+}
+
 typedef struct Cutter {
   Arena *arena;
   const SourceParts *parts;
@@ -101,7 +133,7 @@ typedef struct Cutter {
 
 /* ---- what units have in common ---- */
 
-/* Microseconds for the functions of a type. */
+/* Microseconds for the functions of a type, more than for those of windows. */
 enum { COMMON_WEIGHT = 350000 };
 
 /* The functions that several units of kernels call, which are compiled once then; 0: there are none. */
@@ -185,7 +217,7 @@ static int add_common(const Cutter *cutter, SourceUnit *unit) {
   const SourceParts *parts = cutter->parts;
   int line = cutter->common_line;
   add_part(cutter, unit, &parts->includes, line);
-  line += count_lines(&parts->includes);
+  line += count_includes(parts);
   add_part(cutter, unit, &parts->memory, line);
   return line + count_lines(&parts->memory);
 }
@@ -208,12 +240,16 @@ static void add_calls(const Cutter *cutter, int calls_line) {
     cutter->source->units[i].weight += (int64_t)unit->text.length * WEIGHT_OF_BYTE;
 }
 
-static SourceUnit *next_kernels(const Cutter *cutter) {
+/* For the kernels of a unit, by the number that units_plan gave it; -1: for functions that units have in common. */
+static SourceUnit *next_kernels(const Cutter *cutter, int number) {
   const BackEnd *back_end = cutter->parts->target->back_end;
   SourceUnit *unit = next_unit(cutter, back_end->guard == NULL);
   unit->is_of_device = back_end->guard != NULL;
   if (cutter->common) text_add(&unit->text, "#define NNC_UNITS\n");
-  if (!unit->is_of_device) text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
+  if (!unit->is_of_device) {
+    text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
+    if (number >= 0) add_includes(&unit->text, cutter->parts, number);
+  }
   if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
   if (back_end->header) text_printf(&unit->text, "#include \"%s\"\n", back_end->header);
   return unit;
@@ -221,7 +257,7 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
 
 static void add_common_functions(const Cutter *cutter) {
   if (cutter->common == 0) return;
-  SourceUnit *unit = next_kernels(cutter);
+  SourceUnit *unit = next_kernels(cutter, -1);
   cutter->parts->target->back_end->write_common(&unit->text, cutter->common);
   for (unsigned types = cutter->common; types != 0; types &= types - 1)
     unit->weight += COMMON_WEIGHT;
@@ -235,7 +271,7 @@ typedef struct Lines {
 static Lines find_lines(const SourceParts *parts) {
   const BackEnd *back_end = parts->target->back_end;
   Lines lines = {.common = 1 + count_lines(&parts->header) + count_lines(&parts->contents)};
-  int common = count_lines(&parts->includes) + count_lines(&parts->memory), kernels = 0, files = 0;
+  int common = count_includes(parts) + count_lines(&parts->memory), kernels = 0, files = 0;
   int names = 0;
   for (int i = 0; i < parts->kernel_count; i++) {
     kernels += count_lines(&parts->kernels[i].text);
@@ -317,7 +353,7 @@ static void add_declared(Text *text, const Text *part, int first) {
 /* With the numbers that the lines have when the contents, whose length does not depend on them, are there. */
 static void write_rows(Text *text, const SourceParts *parts, const Lines *lines) {
   text_add(text, "\n/* What begins in which line:\n *\n");
-  add_row(text, lines->common + count_lines(&parts->includes) + 1, "the memory plan", "");
+  add_row(text, lines->common + count_includes(parts) + 1, "the memory plan", "");
   int line = lines->kernels;
   for (int i = 0; i < parts->kernel_count; i++) {
     const KernelPart *part = &parts->kernels[i];
@@ -358,7 +394,8 @@ void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const ch
   int line = lines.kernels;
   for (int i = 0; i < parts->kernel_count; i++) {
     const KernelPart *part = &parts->kernels[i];
-    if (i == 0 || part->unit != parts->kernels[i - 1].unit) unit = next_kernels(&cutter);
+    if (i == 0 || part->unit != parts->kernels[i - 1].unit)
+      unit = next_kernels(&cutter, part->unit);
     if (unit->is_of_level) add_level_name(&unit->text, part);
     if (part->text.length > 0) add_part(&cutter, unit, &part->text, line);
     line += count_lines(&part->text);

@@ -19,7 +19,8 @@ typedef struct KernelPart {
  * a device are in a branch of the preprocessor's of their own, and before the rest. */
 typedef struct SourceParts {
   const Target *target;
-  Text header, contents, includes, memory;
+  /* What all includes, and what kernels include besides. */
+  Text header, contents, includes, kernel_includes, memory;
   int kernel_count;
   KernelPart *kernels;
   int file_count; /* of the user's for a device: each is after the kernels of a unit that call it */
@@ -32,6 +33,8 @@ typedef struct SourceParts {
 
 /* Cuts the kernels into units of like times for a compiler with these flags; returns how many they are. */
 int units_plan(SourceParts *parts, const char *cflags);
+/* What kernels include, when these are there. */
+void units_add_includes(SourceParts *parts);
 /* Writes the table of contents, when all other parts are there; not of a device's source, nor where parts are
  * compiled for several levels. */
 void units_write_contents(SourceParts *parts);
