@@ -200,7 +200,7 @@ static bool read_numbered(Reader *reader, char letter, int count, int64_t *numbe
 
 /* "3]" */
 static bool read_operand(Reader *reader, const Kernel *kernel, int *operand) {
-  int64_t number;
+  int64_t number = 0;
   if (kernel->operand_count == 0) return reader_fail(reader, "the kernel has no operands");
   if (!reader_integer(reader, 0, kernel->operand_count - 1, &number)) return false;
   *operand = (int)number;
@@ -259,7 +259,7 @@ static bool read_index(StageReader *stage, int depth, Index **result) {
 
 /* "t3", one of those before. */
 static bool read_reference(StageReader *stage, Expr **expr, int *depth) {
-  int64_t number;
+  int64_t number = 0;
   if (!read_numbered(stage->reader, 't', stage->exprs.count, &number)) return false;
   *expr = stage->exprs.items[number];
   if (depth && *depth <= stage->depths.items[number]) *depth = stage->depths.items[number] + 1;
@@ -353,7 +353,7 @@ static bool read_expr(StageReader *stage, Expr *expr, int *depth) {
   if (reader_accept_word(reader, "result")) return true;
   expr->kind = reader_sees_word(reader, "scalar") ? EXPR_SCALAR : EXPR_STAGE;
   if (reader_accept_word(reader, "scalar") || reader_accept_word(reader, "stage")) {
-    int64_t number;
+    int64_t number = 0;
     if (!reader_integer(reader, 0, MOST_HOST_VALUES, &number)) return false;
     expr->operand = (int)number;
     return true;
@@ -369,7 +369,7 @@ static bool read_numbered_expr(StageReader *stage) {
   Reader *reader = stage->reader;
   Span start = reader->token.span;
   Expr *expr = ARENA_NEW(reader->arena, Expr);
-  int64_t number;
+  int64_t number = 0;
   int depth = 0, expected = stage->exprs.count;
   if (!read_numbered(reader, 't', expected + 1, &number)) return false;
   if (number < expected) return reader_fail_at(reader, start, "expected t%d", expected);
@@ -389,7 +389,7 @@ static bool read_extents(Reader *reader, int first, int *count, int64_t *extent)
   Shape bound = {0};
   while (*count > 0 ? reader_accept_mark(reader, ',') : sees_numbered(reader, 'i')) {
     Span start = reader->token.span;
-    int64_t number;
+    int64_t number = 0;
     if (*count == KERNEL_MAX_AXES) return reader_fail(reader, "there are too many axes");
     if (!read_numbered(reader, 'i', first + *count + 1, &number)) return false;
     if (number != first + *count)

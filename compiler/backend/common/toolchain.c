@@ -86,24 +86,13 @@ void toolchain_add_identity(Arena *arena, Sha256 *hash, const Toolchain *toolcha
 
 const char *const library_names[LIBRARY_COUNT] = {"jpeg", "png", "z"};
 
-/* What it is asked: for its version, and where a program or file lies. */
-enum {
-  ASK_VERSION,
-  ASK_LINKER,
-  ASK_STATIC_PIE,
-  ASK_LIBRARY,
-  ASK_COUNT = ASK_LIBRARY + LIBRARY_COUNT
-};
+/* What it is asked first: for its version, its linker, and where it looks for libraries. */
+enum { ASK_VERSION, ASK_LINKER, ASK_FOLDERS, ASK_COUNT };
+static const char *const questions[ASK_COUNT] = {"--version", "-print-prog-name=ld",
+                                                 "-print-search-dirs"};
 
-static const char *question(Arena *arena, int which) {
-  switch (which) {
-  case ASK_VERSION: return "--version";
-  case ASK_LINKER: return "-print-prog-name=ld";
-  case ASK_STATIC_PIE: return "-print-file-name=rcrt1.o";
-  default:
-    return arena_printf(arena, "-print-file-name=lib%s.a", library_names[which - ASK_LIBRARY]);
-  }
-}
+/* What is wanted of its files. */
+enum { FILE_COUNT = 1 + LIBRARY_COUNT };
 
 /* "" for a name that is not found. */
 static const char *answered_path(Arena *arena, const char *line) {
@@ -112,27 +101,65 @@ static const char *answered_path(Arena *arena, const char *line) {
   return line != NULL && line[0] == '/' && access(line, R_OK) == 0 ? line : "";
 }
 
-/* All at once, since a compiler takes longer to start than to answer. Of an answer its first line counts;
- * NULL: it does not run. */
-static bool ask_all(Arena *arena, Toolchain *toolchain) {
-  Arguments questions[ASK_COUNT] = {0};
-  Text outputs[ASK_COUNT] = {0};
-  int statuses[ASK_COUNT];
-  const char *lines[ASK_COUNT] = {0};
-  for (int i = 0; i < ASK_COUNT; i++)
-    process_add(arena, &questions[i], toolchain->cc, question(arena, i), NULL);
-  process_read_all(arena, ASK_COUNT, questions, outputs, statuses);
-  for (int i = 0; i < ASK_COUNT; i++) {
-    if (statuses[i] == 0 && outputs[i].data != NULL)
-      lines[i] = arena_strndup(arena, outputs[i].data, strcspn(outputs[i].data, "\n"));
+/* All questions at once, since a compiler takes longer to start than to answer. NULL where it does not run. */
+static void ask(Arena *arena, const char *cc, int count, const char *const *asked,
+                const char **answers) {
+  Arguments *arguments = ARENA_ARRAY(arena, Arguments, count + 1);
+  Text *outputs = ARENA_ARRAY(arena, Text, count + 1);
+  int *statuses = ARENA_ARRAY(arena, int, count + 1);
+  for (int i = 0; i < count; i++) process_add(arena, &arguments[i], cc, asked[i], NULL);
+  process_read_all(arena, count, arguments, outputs, statuses);
+  for (int i = 0; i < count; i++) {
+    bool is_answer = statuses[i] == 0 && outputs[i].data != NULL;
+    answers[i] = is_answer ? arena_strndup(arena, outputs[i].data, outputs[i].length) : NULL;
     text_free(&outputs[i]);
   }
-  toolchain->version = lines[ASK_VERSION];
+}
+
+static const char *first_line(Arena *arena, const char *answer) {
+  return answer ? arena_strndup(arena, answer, strcspn(answer, "\n")) : NULL;
+}
+
+/* Of a file that lies in one of "libraries: =FOLDER:FOLDER...", the first of these; "". */
+static const char *in_folders(Arena *arena, const char *answer, const char *name) {
+  static const char begin[] = "libraries: =";
+  const char *folders = answer ? strstr(answer, begin) : NULL;
+  if (folders == NULL) return "";
+  folders += sizeof begin - 1;
+  for (;;) {
+    size_t length = strcspn(folders, ":\n");
+    const char *path = arena_printf(arena, "%.*s/%s", (int)length, folders, name);
+    if (length > 0 && folders[0] == '/' && access(path, R_OK) == 0) return path;
+    if (folders[length] != ':') return "";
+    folders += length + 1;
+  }
+}
+
+/* Fills `paths`: it is asked by name for those alone that are in none of its folders. */
+static void find_files(Arena *arena, const char *cc, const char *folders, const char **paths) {
+  const char *asked[FILE_COUNT], *answers[FILE_COUNT];
+  int missing[FILE_COUNT], count = 0;
+  for (int i = 0; i < FILE_COUNT; i++) {
+    const char *name = i == 0 ? "rcrt1.o" : arena_printf(arena, "lib%s.a", library_names[i - 1]);
+    paths[i] = in_folders(arena, folders, name);
+    if (*paths[i]) continue;
+    missing[count] = i;
+    asked[count++] = arena_printf(arena, "-print-file-name=%s", name);
+  }
+  ask(arena, cc, count, asked, answers);
+  for (int i = 0; i < count; i++)
+    paths[missing[i]] = answered_path(arena, first_line(arena, answers[i]));
+}
+
+static bool ask_all(Arena *arena, Toolchain *toolchain) {
+  const char *answers[ASK_COUNT], *paths[FILE_COUNT];
+  ask(arena, toolchain->cc, ASK_COUNT, questions, answers);
+  toolchain->version = first_line(arena, answers[ASK_VERSION]);
   if (toolchain->version == NULL) return false;
-  toolchain->linker = answered_path(arena, lines[ASK_LINKER]);
-  toolchain->static_pie = answered_path(arena, lines[ASK_STATIC_PIE]);
-  for (int i = 0; i < LIBRARY_COUNT; i++)
-    toolchain->libraries[i] = answered_path(arena, lines[ASK_LIBRARY + i]);
+  toolchain->linker = answered_path(arena, first_line(arena, answers[ASK_LINKER]));
+  find_files(arena, toolchain->cc, answers[ASK_FOLDERS], paths);
+  toolchain->static_pie = paths[0];
+  for (int i = 0; i < LIBRARY_COUNT; i++) toolchain->libraries[i] = paths[1 + i];
   return true;
 }
 
@@ -141,7 +168,7 @@ static bool ask_all(Arena *arena, Toolchain *toolchain) {
 static CacheKey facts_key(Arena *arena, const char *cc) {
   Sha256 hash;
   sha256_begin(&hash);
-  sha256_add_string(&hash, "toolchain 3");
+  sha256_add_string(&hash, "toolchain 4");
   toolchain_add_program(arena, &hash, cc);
   add_environment(&hash);
   return cache_key(&hash);
