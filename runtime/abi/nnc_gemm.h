@@ -22,8 +22,14 @@
 
 #include "nnc_vector.h"
 
-/* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. */
-enum { NNC_TILE_ROWS = NNC_PICK(8, 6, 6), NNC_TILE_VECTORS = NNC_PICK(3, 2, 2) };
+/* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. 4 by 3 load 7 times for 12
+ * multiply-adds, 6 by 2 do 8 times. So vectors of 32 bytes have both, the latter where panels are narrow (below). */
+enum { NNC_TILE_ROWS = NNC_PICK(8, 4, 6), NNC_TILE_VECTORS = NNC_PICK(3, 3, 2) };
+#define NNC_IS_TILE(rows, vectors)                                                                 \
+  ((vectors) <= NNC_TILE_VECTORS && (rows) <= NNC_PICK(8, ((vectors) <= 2 ? 6 : 4), 6))
+/* Steps of the sum that are written out: where a step has few multiply-adds, its counting and the addresses of its
+ * operands cost as much as its loads. */
+enum { NNC_TILE_STEPS = NNC_PICK(1, 4, 1) };
 
 /* Memory that will be needed soon: `rows` places at each of `count` bases, `step` apart, each as wide as
  * a panel's row.  The tile spreads their prefetching over its sum. */
@@ -47,7 +53,8 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
  * after it. */
 enum { NNC_TILE_AHEAD = 12 };
 /* Only tiles whose multiply-adds leave the time to load as many operands and these. */
-#define NNC_TILE_FETCHES(rows, vectors) ((rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
+#define NNC_TILE_FETCHES(rows, vectors)                                                            \
+  (NNC_TILE_STEPS == 1 && (rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
 #define NNC_TILE_FETCH(b, columns)                                                                 \
   do {                                                                                             \
     const char *const fetched = (const char *)(b);                                                 \
@@ -73,11 +80,41 @@ enum { NNC_TILE_AHEAD = 12 };
   }
 #define NNC_TILE_ADD(name, r, pointer, times)                                                      \
   if (rows > r) {                                                                                  \
-    const nnc_row_##name x = nnc_row_splat_##name(pointer[times * a_row]);                         \
+    const nnc_row_##name x = nnc_row_splat_##name(pointer[times * row + at]);                      \
     nnc_row_add_##name(&sum_##r##_0, x, b_0);                                                      \
     if (vectors > 1) nnc_row_add_##name(&sum_##r##_1, x, b_1);                                     \
     if (vectors > 2) nnc_row_add_##name(&sum_##r##_2, x, b_2);                                     \
   }
+/* Step `number` from where the pointers are, with elements of a `a_row` and `a_k` apart. */
+#define NNC_TILE_STEP(name, sum, number, a_row, a_k)                                               \
+  do {                                                                                             \
+    const int64_t row = a_row, at = (number) * (a_k);                                              \
+    const __typeof__(*b) *const line = b + (number)*b_k;                                           \
+    const nnc_row_##name b_0 = nnc_row_load_##name(line);                                          \
+    const nnc_row_##name b_1 = nnc_row_load_##name(line + (vectors > 1 ? NNC_LANES_##sum : 0));    \
+    const nnc_row_##name b_2 =                                                                     \
+        nnc_row_load_##name(line + (vectors > 2 ? 2 * NNC_LANES_##sum : 0));                       \
+    NNC_TILE_EACH_ROW(NNC_TILE_ADD, name)                                                          \
+  } while (0)
+#define NNC_TILE_ADVANCE(steps)                                                                    \
+  do {                                                                                             \
+    a_0 += (steps)*a_k;                                                                            \
+    if (rows > 3) a_3 += (steps)*a_k;                                                              \
+    if (rows > 6) a_6 += (steps)*a_k;                                                              \
+    b += (steps)*b_k;                                                                              \
+  } while (0)
+/* Steps up to `end`, NNC_TILE_STEPS at a time. */
+#if NNC_PICK(0, 1, 0)
+#define NNC_TILE_SEVERAL(name, sum, a_row, a_k)                                                    \
+  NNC_ROLLED for (; i + NNC_TILE_STEPS <= end; i += NNC_TILE_STEPS) {                              \
+    NNC_UNROLL for (int step = 0; step < NNC_TILE_STEPS; step++)                                   \
+        NNC_TILE_STEP(name, sum, step, a_row, a_k);                                                \
+    NNC_TILE_ADVANCE(NNC_TILE_STEPS);                                                              \
+  }
+#else
+#define NNC_TILE_SEVERAL(name, sum, a_row, a_k)                                                    \
+  {}
+#endif
 #define NNC_TILE_STORE(name, r, pointer, times)                                                    \
   if (rows > r) {                                                                                  \
     nnc_store_##name(tile + r * tile_row, sum_##r##_0);                                            \
@@ -108,21 +145,16 @@ enum { NNC_TILE_AHEAD = 12 };
     const int64_t share = places > 0 ? nnc_greatest(k / places, 1) : k;                            \
     for (int64_t i = 0, place = 0; i < k; place++) {                                               \
       if (place < places) nnc_prefetch_row(ahead, place);                                          \
-      NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end;   \
-                      i++) {                                                                       \
+      const int64_t end = place < places ? nnc_least(k, i + share) : k;                            \
+      if (a_k == 1) NNC_TILE_SEVERAL(name, sum, a_row, 1)                                          \
+      else if (a_row == 1) NNC_TILE_SEVERAL(name, sum, 1, a_k)                                     \
+      NNC_ROLLED for (; i < end; i++) {                                                            \
         if (NNC_TILE_FETCHES(rows, vectors)) {                                                     \
           NNC_TILE_FETCH(b + NNC_TILE_AHEAD * b_k, vectors * NNC_LANES_##sum);                     \
           __builtin_prefetch(a_0 + NNC_TILE_AHEAD * a_k);                                          \
         }                                                                                          \
-        const nnc_row_##name b_0 = nnc_row_load_##name(b);                                         \
-        const nnc_row_##name b_1 = nnc_row_load_##name(b + (vectors > 1 ? NNC_LANES_##sum : 0));   \
-        const nnc_row_##name b_2 =                                                                 \
-            nnc_row_load_##name(b + (vectors > 2 ? 2 * NNC_LANES_##sum : 0));                      \
-        NNC_TILE_EACH_ROW(NNC_TILE_ADD, name)                                                      \
-        a_0 += a_k;                                                                                \
-        if (rows > 3) a_3 += a_k;                                                                  \
-        if (rows > 6) a_6 += a_k;                                                                  \
-        b += b_k;                                                                                  \
+        NNC_TILE_STEP(name, sum, 0, a_row, a_k);                                                   \
+        NNC_TILE_ADVANCE(1);                                                                       \
       }                                                                                            \
     }                                                                                              \
     NNC_TILE_EACH_ROW(NNC_TILE_STORE, sum)                                                         \
@@ -148,9 +180,9 @@ enum { NNC_TILE_AHEAD = 12 };
   make(nnc_tile_##name##_##rows##_##vectors,                                                       \
        (int64_t k, const packed *a, int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,      \
         type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead),                         \
-       nnc_tile_##name((rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS),                              \
-                       (vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS), k, a, a_row,     \
-                       a_k, b, b_k, tile, tile_row, first, ahead))
+       nnc_tile_##name((NNC_IS_TILE(rows, vectors) ? rows : 1),                                    \
+                       (NNC_IS_TILE(rows, vectors) ? vectors : 1), k, a, a_row, a_k, b, b_k, tile, \
+                       tile_row, first, ahead))
 
 /* Operands of the sums' own type. */
 #define NNC_DEFINE_PLAIN_TILE(name, type)                                                          \
@@ -238,12 +270,14 @@ NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
 /* Columns go in panels of NR of them, the last of a block has the rest: wide panels, as most are that are packed. A tile of
  * one vector uses each element of a once, and loads more than it multiplies. So where panels are read in place, the last
  * four vectors of a block are two panels of two instead of three vectors and one: even panels. A block of four vectors of
- * 64 bytes that is packed has two panels of two: narrow panels. */
-enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS, NNC_NARROW_PANELS };
+ * 64 bytes that is packed has two panels of two: narrow panels, so do blocks of some other widths of vectors of 32 bytes. */
+enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS, NNC_NARROW_PANELS_64, NNC_NARROW_PANELS_32 };
 #define NNC_PANEL_VECTORS(panels)                                                                  \
-  ((panels) == NNC_NARROW_PANELS && NNC_TILE_VECTORS == 3 && NNC_VECTOR_BYTES == 64                \
+  (NNC_PICK((panels) == NNC_NARROW_PANELS_64, (panels) == NNC_NARROW_PANELS_32, false)             \
        ? 2                                                                                         \
        : NNC_TILE_VECTORS)
+#define NNC_PANEL_ROWS(tile_rows, panels)                                                          \
+  (NNC_PICK(false, ((panels) == NNC_NARROW_PANELS_32), false) ? 6 : (tile_rows))
 NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int64_t lanes) {
   const bool is_even = panels == NNC_EVEN_PANELS && wide == 3 * lanes;
   return is_even && left > wide && left <= wide + lanes ? 2 * lanes : nnc_least(wide, left);
@@ -256,14 +290,14 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
        : NNC_VECTORS_OF((columns) % (wide)))
 
 #define NNC_FIXED_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
-  NNC_TILE_EXTENTS(tile_rows, NNC_PANEL_VECTORS(panels), NNC_LANES_##name, panels, M, MB,          \
-                   M_BLOCKS, N, NB, N_BLOCKS);                                                     \
+  NNC_TILE_EXTENTS(NNC_PANEL_ROWS(tile_rows, panels), NNC_PANEL_VECTORS(panels), NNC_LANES_##name, \
+                   panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS);                                      \
   static nnc_tile_of_##name *const tiles[3][3] NNC_UNUSED =                                        \
       NNC_TILE_TABLE_OF(name, NR / LANES, MB, NB)
 
 #define NNC_FOUND_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
   enum {                                                                                           \
-    MR = tile_rows,                                                                                \
+    MR = NNC_PANEL_ROWS(tile_rows, panels),                                                        \
     LANES = NNC_LANES_##name,                                                                      \
     NR = NNC_PANEL_VECTORS(panels) * LANES,                                                        \
     PANELS = panels                                                                                \
@@ -361,8 +395,7 @@ NNC_INLINE nnc_ahead nnc_ahead_of_rows(uintptr_t next, int64_t row, int64_t rows
         NNC_TILE_UP_TO(name, rows, 3)                                                              \
   }
 #define NNC_TILE_UP_TO(name, rows, vectors)                                                        \
-  (rows <= NNC_TILE_ROWS && vectors <= NNC_TILE_VECTORS ? nnc_tile_##name##_##rows##_##vectors     \
-                                                        : NULL)
+  (NNC_IS_TILE(rows, vectors) ? nnc_tile_##name##_##rows##_##vectors : NULL)
 #define NNC_DEFINE_FIND_TILES(name)                                                                \
   NNC_INLINE void nnc_look_for_tiles_##name(nnc_tile_of_##name *found[3][3],                       \
                                             const int64_t *sizes) {                                \

@@ -314,12 +314,22 @@ static void prepare(ContractWriter *writer) {
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
+/* Whether tiles of 6 rows by 2 vectors of 32 bytes take less time than 4 by 3: these would have one of a single vector,
+ * whose sums wait for each other, or none of three. */
+static bool has_narrow_panels(const ContractGrid *grid, int64_t vectors) {
+  enum { LEAST_ROWS = 24 /* some tiles of either height */, MOST_VECTORS = 16, MOST_IN_PLACE = 4 };
+  bool is_packed = grid->pack_b || grid->is_kept; /* else a block of more has some even panels */
+  return grid->m_block >= LEAST_ROWS && vectors <= (is_packed ? MOST_VECTORS : MOST_IN_PLACE) &&
+         (vectors % 3 == 1 || vectors == 2);
+}
+
 /* How a block's columns become panels: nnc_gemm.h. */
 static const char *panels_text(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
-  int64_t lanes = 64 / dtype_size(writer->sum); /* of the widest vectors */
+  int64_t bytes = grid->n_block * dtype_size(writer->sum);
+  if (has_narrow_panels(grid, divide_up(bytes, 32))) return "NNC_NARROW_PANELS_32";
   if (!grid->pack_b && !grid->is_kept) return "NNC_EVEN_PANELS";
-  return divide_up(grid->n_block, lanes) == 4 ? "NNC_NARROW_PANELS" : "NNC_WIDE_PANELS";
+  return divide_up(bytes, 64) == 4 ? "NNC_NARROW_PANELS_64" : "NNC_WIDE_PANELS";
 }
 
 /* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ": what tiles are made of. */

@@ -127,7 +127,7 @@ static void cut_weights(WinogradGrid *grid, const ConvSlots *conv) {
 static int64_t panel_columns(int64_t channels) {
   static const struct {
     int64_t lanes, vectors; /* NNC_LANES_f32, NNC_TILE_VECTORS */
-  } sets[] = {{16, 3}, {8, 2}, {4, 2}};
+  } sets[] = {{16, 3}, {8, 3}, {4, 2}};
   int64_t most = 0;
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     int64_t vectors = channels / sets[i].lanes, panels = divide_up(vectors, sets[i].vectors);
