@@ -103,8 +103,9 @@ enum { NNC_TILE_AHEAD = 12 };
     if (rows > 6) a_6 += (steps)*a_k;                                                              \
     b += (steps)*b_k;                                                                              \
   } while (0)
-/* Steps up to `end`, NNC_TILE_STEPS at a time. */
+/* Steps up to `end`, NNC_TILE_STEPS at a time, of tiles that are not the last of a block. */
 #if NNC_PICK(0, 1, 0)
+#define NNC_TILE_IS_LONG(rows, vectors) ((rows) >= 4 && (vectors) >= 2)
 #define NNC_TILE_SEVERAL(name, sum, a_row, a_k)                                                    \
   NNC_ROLLED for (; i + NNC_TILE_STEPS <= end; i += NNC_TILE_STEPS) {                              \
     NNC_UNROLL for (int step = 0; step < NNC_TILE_STEPS; step++)                                   \
@@ -112,6 +113,7 @@ enum { NNC_TILE_AHEAD = 12 };
     NNC_TILE_ADVANCE(NNC_TILE_STEPS);                                                              \
   }
 #else
+#define NNC_TILE_IS_LONG(rows, vectors) false
 #define NNC_TILE_SEVERAL(name, sum, a_row, a_k)                                                    \
   {}
 #endif
@@ -146,8 +148,8 @@ enum { NNC_TILE_AHEAD = 12 };
     for (int64_t i = 0, place = 0; i < k; place++) {                                               \
       if (place < places) nnc_prefetch_row(ahead, place);                                          \
       const int64_t end = place < places ? nnc_least(k, i + share) : k;                            \
-      if (a_k == 1) NNC_TILE_SEVERAL(name, sum, a_row, 1)                                          \
-      else if (a_row == 1) NNC_TILE_SEVERAL(name, sum, 1, a_k)                                     \
+      if (NNC_TILE_IS_LONG(rows, vectors) && a_k == 1) NNC_TILE_SEVERAL(name, sum, a_row, 1)       \
+      else if (NNC_TILE_IS_LONG(rows, vectors) && a_row == 1) NNC_TILE_SEVERAL(name, sum, 1, a_k)  \
       NNC_ROLLED for (; i < end; i++) {                                                            \
         if (NNC_TILE_FETCHES(rows, vectors)) {                                                     \
           NNC_TILE_FETCH(b + NNC_TILE_AHEAD * b_k, vectors * NNC_LANES_##sum);                     \
