@@ -131,6 +131,9 @@ mine; mine
 check_status "a compiler of one's own" 0 'in the cache' cat "$work/log"
 echo '# another' >> "$work/bin/mycc"
 mine; at_least "that changed compiles" "$(compilers "$work/log")" 1
+printf '#!/bin/sh\n[ "$1" = -print-search-dirs ] && exit 1\nexec %s "$@"\n' "$(command -v gcc)" > "$work/bin/mycc"
+cached nameless --cc="$work/bin/mycc" --cflags=-Og --static
+check_status "one that names no folders is asked for each file" 0 ' -static-pie' cat "$work/log"
 printf 'CFLAG="-w"\n' > "$work/response.txt"
 for i in 1 2; do cached response --cflags="-O0 -DX @/dev/null"; done
 at_least "flags from a file are never cached" "$(compilers "$work/log")" 1
