@@ -25,8 +25,9 @@
 /* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. 4 by 3 load 7 times for 12
  * multiply-adds, 6 by 2 do 8 times. So vectors of 32 bytes have both, the latter where panels are narrow (below). */
 enum { NNC_TILE_ROWS = NNC_PICK(8, 4, 6), NNC_TILE_VECTORS = NNC_PICK(3, 3, 2) };
+enum { NNC_NARROW_ROWS = NNC_PICK(8, 6, 6) }; /* of a tile of one or two vectors, at most */
 #define NNC_IS_TILE(rows, vectors)                                                                 \
-  ((vectors) <= NNC_TILE_VECTORS && (rows) <= NNC_PICK(8, ((vectors) <= 2 ? 6 : 4), 6))
+  ((vectors) <= NNC_TILE_VECTORS && (rows) <= ((vectors) <= 2 ? NNC_NARROW_ROWS : NNC_TILE_ROWS))
 /* Steps of the sum that are written out: where a step has few multiply-adds, its counting and the addresses of its
  * operands cost as much as its loads. */
 enum { NNC_TILE_STEPS = NNC_PICK(1, 4, 1) };
@@ -52,7 +53,7 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
  * apart in memory, a processor does not foresee them. Of packed operands, or at the end of the sum, that is what is read
  * after it. */
 enum { NNC_TILE_AHEAD = 12 };
-/* Only tiles whose multiply-adds leave the time to load as many operands and these. */
+/* Only tiles whose multiply-adds leave the time to load as many operands and these, and whose steps are not written out. */
 #define NNC_TILE_FETCHES(rows, vectors)                                                            \
   (NNC_TILE_STEPS == 1 && (rows) * (vectors) >= (rows) + 2 * (vectors) + 2)
 #define NNC_TILE_FETCH(b, columns)                                                                 \
@@ -104,7 +105,7 @@ enum { NNC_TILE_AHEAD = 12 };
     b += (steps)*b_k;                                                                              \
   } while (0)
 /* Steps up to `end`, NNC_TILE_STEPS at a time, of tiles that are not the last of a block. */
-#if NNC_PICK(0, 1, 0)
+#if NNC_VECTOR_BYTES == 32
 #define NNC_TILE_IS_LONG(rows, vectors) ((rows) >= 4 && (vectors) >= 2)
 #define NNC_TILE_SEVERAL(name, sum, a_row, a_k)                                                    \
   NNC_ROLLED for (; i + NNC_TILE_STEPS <= end; i += NNC_TILE_STEPS) {                              \
@@ -274,12 +275,11 @@ NNC_TILES(NNC_OWN, i64, int64_t, int64_t)
  * four vectors of a block are two panels of two instead of three vectors and one: even panels. A block of four vectors of
  * 64 bytes that is packed has two panels of two: narrow panels, so do blocks of some other widths of vectors of 32 bytes. */
 enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS, NNC_NARROW_PANELS_64, NNC_NARROW_PANELS_32 };
+#define NNC_IS_NARROW_32(panels) (NNC_VECTOR_BYTES == 32 && (panels) == NNC_NARROW_PANELS_32)
+#define NNC_IS_NARROW_64(panels) (NNC_VECTOR_BYTES == 64 && (panels) == NNC_NARROW_PANELS_64)
 #define NNC_PANEL_VECTORS(panels)                                                                  \
-  (NNC_PICK((panels) == NNC_NARROW_PANELS_64, (panels) == NNC_NARROW_PANELS_32, false)             \
-       ? 2                                                                                         \
-       : NNC_TILE_VECTORS)
-#define NNC_PANEL_ROWS(tile_rows, panels)                                                          \
-  (NNC_PICK(false, ((panels) == NNC_NARROW_PANELS_32), false) ? 6 : (tile_rows))
+  (NNC_IS_NARROW_32(panels) || NNC_IS_NARROW_64(panels) ? 2 : NNC_TILE_VECTORS)
+#define NNC_PANEL_ROWS(tile_rows, panels) (NNC_IS_NARROW_32(panels) ? NNC_NARROW_ROWS : (tile_rows))
 NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int64_t lanes) {
   const bool is_even = panels == NNC_EVEN_PANELS && wide == 3 * lanes;
   return is_even && left > wide && left <= wide + lanes ? 2 * lanes : nnc_least(wide, left);
