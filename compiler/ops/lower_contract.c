@@ -1,8 +1,8 @@
 /* Lowering of contractions.  Axes go into the groups batch, m, n and k with their strides in both
  * operands, so any transposition is only strides.  Without summed axes it is a product of two
  * elements, which fuses with anything; with a single row or column it is a reduction, for which a
- * tile of accumulators would be a waste, unless the template keeps its weights packed; of integers
- * always, since the template's tiles hold floats. */
+ * tile of accumulators would be a waste, unless the template keeps its weights packed, or reads several
+ * lines of a large matrix at once; of integers always, since the template's tiles hold floats. */
 #include "ops/lower.h"
 #include "target/target.h"
 
@@ -93,11 +93,25 @@ static void lower_as_template(KernelBuilder *builder, const Node *node, const Si
   builder_set_kind(builder, KERNEL_CONTRACT)->contract = slots;
 }
 
+enum { LONG_SUM = 4096 }; /* a reduction of more sums in double */
+
+/* Whether the result of a single row, or column, is the sums along the lines of a large matrix in memory. */
+static bool sums_lines_of_matrix(const KernelBuilder *builder, const Node *node,
+                                 const Sides *sides) {
+  int side = free_extent(node, sides, 0) == 1 ? 1 : 0;
+  const Node *matrix = node->operands[side];
+  int64_t least = builder_target(builder)->least_lines_bytes;
+  bool is_read = matrix->op == OP_PARAM || matrix->op == OP_STATE || matrix->op == OP_INPUT;
+  return least > 0 && is_read && sides->batch[0]->count == 0 && matrix->type.shape.rank == 2 &&
+         sides->sum[side]->count == 1 && sides->sum[side]->ints[0] == 1 &&
+         matrix->type.shape.dim[1] <= LONG_SUM && !dtype_is_half(matrix->type.dtype) &&
+         type_bytes(matrix->type) >= least;
+}
+
 /* Whether a single row is multiplied by a large matrix of weights that the template may keep. The matrix lies with
  * what a column sums one below the other: else a reduction reads it as it lies. A longer sum would be in double. */
 static bool keeps_weights_of_row(const KernelBuilder *builder, const Node *node,
                                  const Sides *sides) {
-  enum { LONG_SUM = 4096 };
   const Node *weights = node->operands[1];
   int64_t least = builder_target(builder)->least_kept_bytes;
   return builder_keeps_weights(builder) && least > 0 && weights->op == OP_PARAM &&
@@ -107,11 +121,17 @@ static bool keeps_weights_of_row(const KernelBuilder *builder, const Node *node,
          !dtype_is_half(weights->type.dtype) && type_bytes(weights->type) >= least;
 }
 
+static bool has_template(const KernelBuilder *builder, const Node *node, const Sides *sides) {
+  if (!dtype_is_float(node->type.dtype)) return false;
+  bool is_row = free_extent(node, sides, 0) == 1, is_column = free_extent(node, sides, 1) == 1;
+  if (!is_row && !is_column) return true;
+  return (is_row != is_column && sums_lines_of_matrix(builder, node, sides)) ||
+         (!is_column && keeps_weights_of_row(builder, node, sides));
+}
+
 void lower_contract(KernelBuilder *builder, const Node *node) {
   Sides sides = contract_sides(node);
   if (sides.sum[0]->count == 0) builder_return(builder, product(builder, node, &sides, 0));
-  else if (!dtype_is_float(node->type.dtype) || free_extent(node, &sides, 1) == 1 ||
-           (free_extent(node, &sides, 0) == 1 && !keeps_weights_of_row(builder, node, &sides)))
-    lower_as_reduction(builder, node, &sides);
-  else lower_as_template(builder, node, &sides);
+  else if (has_template(builder, node, &sides)) lower_as_template(builder, node, &sides);
+  else lower_as_reduction(builder, node, &sides);
 }

@@ -206,11 +206,11 @@ static void make_split_contractions(CaseList *list) {
 
 /* By dots and by lines, in every type that has them, with depths that are no whole vectors. */
 static void make_thin_contractions(CaseList *list) {
-  enum { DOTS = 4, ALL = 7 };
+  enum { DOTS = 6, ALL = 9 };
   static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_I64};
   static const int64_t sizes[ALL][4] = {{1, 8, 231, 101}, {1, 211, 2, 131}, {2, 5, 151, 150},
-                                        {1, 3, 300, 64},  {1, 131, 171, 8}, {1, 211, 81, 3},
-                                        {2, 71, 251, 5}};
+                                        {1, 3, 300, 64},  {1, 1, 331, 101}, {1, 203, 1, 130},
+                                        {1, 131, 171, 8}, {1, 211, 81, 3},  {2, 71, 251, 5}};
   for (int i = 0; i < 4 * ALL; i++) {
     const int64_t *size = sizes[i % ALL];
     DType type = types[i / ALL];

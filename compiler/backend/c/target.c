@@ -120,6 +120,8 @@ const Target target_c = {
     .is_winograd = kernel_is_winograd,
     .kept_bytes = weights_kept_bytes,
     .least_kept_bytes = LEAST_KEPT_BYTES,
+    .least_lines_bytes =
+        1 << 20, /* it comes from far, where several lines at once are faster than one */
     .packs_weights = weights_are_packed,
     .attention_has_units = attention_has_units,
     .attention_gains = attention_gains,

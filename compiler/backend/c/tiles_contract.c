@@ -375,6 +375,7 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
     row = column;
     column = other;
   }
+  if (row == 0 && grid->m == 1 && grid->way == CONTRACT_DOTS) row = grid->n; /* there is no next */
   if (column != 1 || row == 0 || (grid->n % VECTOR != 0 && grid->way == CONTRACT_TILES)) return;
   grid->stores_tiles = true;
   grid->result_row = row;
@@ -497,7 +498,7 @@ static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *gri
   int64_t m = axis_group_extent(left.outer), n = axis_group_extent(right.outer);
   int64_t k = axis_group_extent(&slots->k), size = dtype_size(kernel_sum_type(kernel));
   if (grid->on_unit || kernel->keeps_weights || wish->packs_a || wish->packs_b) return;
-  if (has_lines_of_depth(kernel, left) && has_lines_of_depth(kernel, right) && least(m, n) > 1 &&
+  if (has_lines_of_depth(kernel, left) && has_lines_of_depth(kernel, right) &&
       least(m, n) <= DOT_ROWS && k >= LEAST_DOTS && greatest(m, n) * k * size >= LEAST_BYTES) {
     grid->way = CONTRACT_DOTS;
     grid->swap = n < m;
