@@ -7,10 +7,10 @@ random_graphs() { # FLAGS...
 }
 
 part_graphs() {
-  local from half count=100 few=10
+  local from half count=64 few=8
   [ -z "$is_long" ] || count=5000 few=512
   for ((from = 1; from < count; from += 100)); do
-    job "graphs from $from" random_graphs --from $from --count 100
+    job "graphs from $from" random_graphs --from $from --count $((count < 100 ? count : 100))
   done
   for half in bf16 f16; do job "graphs in $half" random_graphs --half $half --from 10001 --count $few; done
   job "graphs with values far from 1" random_graphs --far f64 --from 10501 --count $few

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # nnc --tune: what it measures is kept and decides alone; every choice trains to the same numbers; what is refused.
 # No test depends on which choice is the faster one: times are forged in the cache. Nearly all is measured for one thread,
-# since two would wait for each other where other tests run beside them.  Usage: tests/tune/run.sh BUILD
+# since two would wait for each other where other tests run beside them.
+# Usage: tests/tune/run.sh BUILD [--long]     --long: every variant, not each third; without filtering; without a cache
 set -uo pipefail
-build=$(cd "$1" && pwd)
+build=$(cd "$1" && pwd) is_long=${2:-} every=3
+[ -z "$is_long" ] || every=1
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../lib/check.sh"
 source "$here/../lib/close.sh"
@@ -82,7 +84,7 @@ check "the same executable as without" cmp same model
 
 # ---- the times decide: variant by variant, all other choices train to the same numbers ----
 check "training" trained model
-for variant in 1 2 3 4 5 6 7; do
+for ((variant = 1; variant <= 7; variant += every)); do
   forge forge $variant
   tuned --report=json >report.json 2>log
   chosen=$(python3 -c 'import json; print(sum(k["chosen"] > 0 for k in json.load(open("report.json"))["tuning"]["kernels"]))')
@@ -98,8 +100,10 @@ for variant in 1 2 3 4 5 6 7; do
   at_least "variant $variant: kernels" "$chosen" 1
 done
 at_least "variants" "$variant" 4
-check "directly" "$nnc" small.net --tune --conv=direct --threads=1 --cache-dir="$cache" --report=json -o direct.json
-check "no filtering" sh -c "! grep -q Winograd direct.json"
+if [ -n "$is_long" ]; then
+  check "directly" "$nnc" small.net --tune --conv=direct --threads=1 --cache-dir="$cache" --report=json -o direct.json
+  check "no filtering" sh -c "! grep -q Winograd direct.json"
+fi
 
 # ---- micro-batches: measured as plans, they train to the same numbers ----
 check "products as the cost model picks" "$nnc" products.net --threads=1 --cache-dir="$cache" -o model
@@ -140,5 +144,5 @@ if cmp -s <(forge list) <("$nnc" products.net --tune --threads=2 --cache-dir="$c
   fail "two threads are measured by themselves"
 else ok; fi
 check "and it says so" grep -q 'tune: .* for 2 threads, [1-9][0-9]* measured now' two.log
-check_status "without a cache it measures" 0 'tune: measuring kernels' "$nnc" products.net --tune --no-cache --threads=1 -o uncached
+[ -z "$is_long" ] || check_status "without a cache it measures" 0 'tune: measuring kernels' "$nnc" products.net --tune --no-cache --threads=1 -o uncached
 summary
