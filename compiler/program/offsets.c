@@ -32,6 +32,11 @@ typedef struct Life {
   double demand;    /* what an order goes by */
 } Life;
 
+typedef struct Placed { /* a life, by what others ask of it */
+  int first, last;
+  int64_t begin, end;
+} Placed;
+
 typedef enum Demand {
   DEMAND_BYTES,
   DEMAND_TIME,
@@ -43,7 +48,7 @@ typedef enum Demand {
 typedef struct Region {
   int count;
   Life *lives;          /* in the order in which they are placed */
-  Life **placed;        /* by begin */
+  Placed *placed;       /* by begin */
   const int64_t *above; /* by time; NULL: none */
   int64_t highest_floor;
   int64_t least;       /* bytes alive at the worst time, with those above */
@@ -56,49 +61,52 @@ typedef struct Region {
 
 /* ---- one order ---- */
 
-static bool are_together(const Life *a, const Life *b) {
-  return a->last >= b->first && b->last >= a->first;
-}
-
 /* Where `life` fits among the first `count` that are placed. */
-static int64_t find_gap(Life *const *placed, int count, const Life *life, bool is_lowest) {
+static int64_t find_gap(const Placed *placed, int count, const Life *life, bool is_lowest) {
   int64_t end = life->floor, best = -1, best_size = INT64_MAX;
   for (int i = 0; i < count; i++) {
-    if (!are_together(placed[i], life)) continue;
-    int64_t gap = placed[i]->begin - end;
+    if (placed[i].last < life->first || placed[i].first > life->last) continue;
+    int64_t gap = placed[i].begin - end;
     if (gap >= life->bytes && gap < best_size) {
       best = end;
       best_size = gap;
-      if (is_lowest) break;
+      if (is_lowest || gap == life->bytes) break; /* none is lower, or smaller */
     }
-    end = greatest(end, placed[i]->begin + placed[i]->bytes);
+    end = greatest(end, placed[i].end);
   }
   return best >= 0 ? best : end;
 }
 
-static void insert(Life **placed, int count, Life *life) {
+static void insert(Placed *placed, int count, const Life *life) {
   int low = 0, high = count;
   while (low < high) {
     int middle = (low + high) / 2;
-    if (placed[middle]->begin <= life->begin) low = middle + 1;
+    if (placed[middle].begin <= life->begin) low = middle + 1;
     else high = middle;
   }
   memmove(placed + low + 1, placed + low, sizeof *placed * (size_t)(count - low));
-  placed[low] = life;
+  placed[low] = (Placed){life->first, life->last, life->begin, life->begin + life->bytes};
 }
 
-static void place_in_order(Region *region, bool is_lowest) {
+/* Places all: the first `known` have their places, as all before them have. Stops where the region exceeds `limit`, which
+ * is no less than that of the best order: then its end is only known to. */
+static void place_after(Region *region, bool is_lowest, int known, int64_t limit) {
   region->end = region->highest_floor;
+  region->comparisons += (int64_t)region->count * region->count / 2;
   for (int i = 0; i < region->count; i++) {
     Life *life = &region->lives[i];
-    life->begin = find_gap(region->placed, i, life, is_lowest);
-    insert(region->placed, i, life);
+    if (i >= known) life->begin = find_gap(region->placed, i, life, is_lowest);
     region->end = greatest(region->end, life->begin + life->bytes);
+    if (region->end > limit) return;
+    insert(region->placed, i, life);
   }
-  region->comparisons += (int64_t)region->count * region->count / 2;
   if (region->end >= region->best_end) return;
   region->best_end = region->end;
   memcpy(region->best, region->lives, sizeof *region->lives * (size_t)region->count);
+}
+
+static void place_in_order(Region *region, bool is_lowest) {
+  place_after(region, is_lowest, 0, INT64_MAX);
 }
 
 /* ---- orders ---- */
@@ -168,7 +176,7 @@ static void shift(Region *region, bool is_lowest, int64_t most_comparisons) {
     memmove(region->lives + place + 1, region->lives + place,
             sizeof life * (size_t)(chosen - place));
     region->lives[place] = life;
-    place_in_order(region, is_lowest);
+    place_after(region, is_lowest, place, end);
     bool is_better = region->end <= end;
     if (is_better) end = region->end;
     memcpy(is_better ? region->kept : region->lives, is_better ? region->lives : region->kept,
@@ -253,7 +261,7 @@ static void turn_over(Region *region) {
   for (int i = 0; i < region->count; i++) {
     lives[i].begin = 0;
     for (int k = 0; k < i; k++)
-      if (are_together(&lives[k], &lives[i]))
+      if (lives[k].last >= lives[i].first && lives[i].last >= lives[k].first)
         lives[i].begin = greatest(lives[i].begin, lives[k].begin + lives[k].bytes);
   }
 }
@@ -263,7 +271,7 @@ int64_t offsets_assign(Program *program, int count, const int *buffers, const in
   Arena *scratch = arena_create();
   Region region = {.count = count,
                    .lives = ARENA_ARRAY(scratch, Life, count + 1),
-                   .placed = ARENA_ARRAY(scratch, Life *, count + 1),
+                   .placed = ARENA_ARRAY(scratch, Placed, count + 1),
                    .best = ARENA_ARRAY(scratch, Life, count + 1),
                    .kept = ARENA_ARRAY(scratch, Life, count + 1),
                    .above = above,
