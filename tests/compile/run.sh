@@ -21,11 +21,13 @@ weights() { # weights EXECUTABLE: what some steps make, without what names the c
     "$1" export --out "$work/run" "$work/weights.npz" --quiet && sha256sum < "$work/weights.npz"
 }
 for model in mnist_cnn lenet; do
+  level=-O3
+  [ $model = mnist_cnn ] || level=-O0
   "$nnc" models/$model.net --emit=c -o "$work/whole.c" || fail "emit=c of $model"
   command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/whole.c")
-  check "$model as one file" eval "$command"
-  "$nnc" models/$model.net -o "$work/units" --jobs=3 --no-cache -v 2> "$work/log" || fail "$model in units"
-  at_least "units of $model" "$(compilers "$work/log")" 3
+  check "$model as one file" eval "${command/-O3/$level}"
+  "$nnc" models/$model.net --cflags=$level -o "$work/units" --jobs=3 --no-cache -v 2> "$work/log" || fail "$model in units"
+  at_least "units of $model" "$(compilers "$work/log")" 2
   one=$(weights "$work/whole") several=$(weights "$work/units")
   if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$model: units and one file differ: $one, $several"; fi
 done
@@ -41,6 +43,8 @@ done
 # ---- kernels that differ in numbers alone are one function; with -g they are not: the same weights ----
 functions() { grep -c '^NNC_KERNEL' "$1"; }
 for float in f32 f64; do
+  level=-O3
+  [ $float = f32 ] || level=-O0
   "$nnc" tests/compile/shared.net --float=$float --emit=c -o "$work/shared.c"
   "$nnc" tests/compile/shared.net --float=$float --emit=c -g -o "$work/apart.c"
   at_most "$float: functions of kernels" "$(functions "$work/shared.c")" $(($(functions "$work/apart.c") * 4 / 5))
@@ -51,8 +55,8 @@ for float in f32 f64; do
     check "$cc -Wall -Wextra on shared.net in $float" $cc -std=gnu11 -Wall -Wextra -Werror -march=native \
       -I"$build/include/nnc" -fsyntax-only "$work/shared.c"
   done
-  check "shared.net in $float" "$nnc" tests/compile/shared.net --float=$float -o "$work/shared"
-  check "shared.net in $float, -g" "$nnc" tests/compile/shared.net --float=$float -g -o "$work/apart"
+  check "shared.net in $float" "$nnc" tests/compile/shared.net --float=$float --cflags=$level -o "$work/shared"
+  check "shared.net in $float, -g" "$nnc" tests/compile/shared.net --float=$float --cflags=$level -g -o "$work/apart"
   one=$(weights "$work/apart") several=$(weights "$work/shared")
   if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$float: shared functions give other weights: $one, $several"; fi
 done
@@ -70,7 +74,7 @@ pieces=$(grep -c '^static NNC_PIECE void train_run_[0-9]*(nnc_worker' "$work/lon
 at_least "functions of a long entry" "$pieces" 2
 check_status "which are called in their order" 0 '^1 2' sh -c "sed -n 's/^  train_run_\([0-9]*\)(worker);/\1/p' '$work/long.c' | tr '\n' ' '"
 command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/long.c")
-check "a long entry in pieces" eval "$command"
+check "a long entry in pieces" eval "${command/-O3/-O0}"
 pieces=$(weights "$work/long")
 # As one function: what ends a piece and begins the next is taken out, and the marks of the whole go around it.
 python3 - "$work/long.c" <<'PYTHON'
@@ -81,22 +85,22 @@ calls = "".join("  train_run_%d(worker);\n" % (i + 1) for i in range(len(bodies)
 assert len(bodies) > 1 and calls in text
 open(sys.argv[1], "w").write(text.replace(calls, "\n".join(bodies) + "\n"))
 PYTHON
-check "a long entry as one function" eval "$command"
+check "a long entry as one function" eval "${command/-O3/-O0}"
 whole=$(weights "$work/long")
-check "a long entry in units" "$nnc" tests/compile/long.net -o "$work/long" --no-cache
+check "a long entry in units" "$nnc" tests/compile/long.net $quick -o "$work/long" --no-cache
 units=$(weights "$work/long")
 if [ -n "$whole" ] && [ "$whole" = "$pieces" ] && [ "$whole" = "$units" ]; then ok; else fail "long.net: $whole as one function, $pieces in pieces, $units in units"; fi
 
 # ---- tiles are compiled once for all units, and once for each level ----
 symbols() { nm "$1" | awk '{ print $NF }' | sed -n 's/^\(nnc_tile_f32_[0-9]*_[0-9]*\(_v[234]\)\?\)$/\1/p' | sort; }
 for float in f32 f64; do
-  "$nnc" tests/compile/shared.net -v -g --float=$float --no-cache -o "$work/tiles" 2> "$work/log"
+  "$nnc" tests/compile/shared.net -v -g --float=$float $quick --no-cache -o "$work/tiles" 2> "$work/log"
   at_least "$float: units of shared.net" "$(compilers "$work/log")" 4
   at_most "$float: copies of a tile" "$(nm "$work/tiles" | awk '{ print $NF }' | grep -E '^nnc_(tile|pack_block)_' | sort | uniq -d | wc -l)" 0
 done
-at_least "tiles of shared.net" "$("$nnc" tests/compile/shared.net -g -o "$work/tiles" && symbols "$work/tiles" | wc -l)" 2
+at_least "tiles of shared.net" "$("$nnc" tests/compile/shared.net -g $quick -o "$work/tiles" && symbols "$work/tiles" | wc -l)" 2
 if [ "$(uname -m)" = x86_64 ]; then
-  "$nnc" tests/compile/shared.net -g --arch=v2,v3 -o "$work/tiles"
+  "$nnc" tests/compile/shared.net -g --arch=v2,v3 $quick -o "$work/tiles"
   for level in v2 v3; do at_least "tiles of $level" "$(symbols "$work/tiles" | grep -c "_$level$")" 2; done
 fi
 
