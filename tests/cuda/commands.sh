@@ -45,13 +45,14 @@ agree_with() { # MODEL OPTIONS [DEFINITIONS]
 part_commands() {
   job "commands" commands_of_digits
   job "checked indices" checked_indices
-  job "memory limit" agree_with tests/memory/deep.net "--memory-limit=$(less_than_the_plan tests/memory/deep.net)"
+  job "memory limit" agree_with tests/memory/deep.net \
+    "--memory-limit=$(less_than_the_plan tests/memory/deep.net -D batch=96)" batch=96
   job "checked indices of a model" agree_with tests/agree/programs/own_gradients.net --check-indices
   job "scans as loops" agree_with tests/agree/programs/recurrent.net --scans=loop
 }
 
-# Two thirds of what a run of the model needs.
+# Four fifths of what a run of the model needs.
 less_than_the_plan() {
-  "$nnc" --target=cuda "$1" --float=f64 --report=json | grep -oE '"arena_bytes": ?[0-9]+' | head -n 1 |
-    grep -oE '[0-9]+$' | awk '{ print int($1 * 2 / 3) }'
+  "$nnc" --target=cuda "$@" --float=f64 --report=json | grep -oE '"arena_bytes": ?[0-9]+' | head -n 1 |
+    grep -oE '[0-9]+$' | awk '{ print int($1 * 4 / 5) }'
 }
