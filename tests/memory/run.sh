@@ -138,6 +138,11 @@ for text in 'the memory limit of 10.0 KiB (10,240 bytes) cannot be met; the leas
             'workspace of 2 threads' 'values of the entry' 'held while'; do
   check "refusal says '$text'" says "$refused" "$text"
 done
+if command -v script >/dev/null; then # which makes a terminal
+  script -qec "'$nnc' '$work/small.net' --threads=$threads --memory-limit=10K -o '$work/none'" /dev/null >"$work/terminal" </dev/null
+  check "refusal: progress on a terminal" grep -qE 'memory: [0-9]+ micro-batch(es)? of [0-9]+, plan [0-9]+ of [0-9]+' "$work/terminal"
+  check "refusal: none elsewhere" says_not "$refused" 'plan '
+fi
 least=$(grep -o 'the least is .*(\([0-9,]*\) bytes)' <<<"$refused" | grep -o '([0-9,]*' | tail -1 | tr -d '(,')
 check "the least limit can be met" "$nnc" "$work/small.net" --threads=$threads --memory-limit="$least" --report
 check_status "one byte less cannot" 1 'cannot be met' "$nnc" "$work/small.net" --threads=$threads \
