@@ -15,11 +15,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend/common/process.h"
 #include "backend/common/scratch.h"
+#include "support/clock.h"
 #include "support/files.h"
 
 enum {
@@ -49,12 +49,6 @@ typedef struct Tuner {
 
 /* ---- progress ---- */
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* A line that the next one replaces on a terminal. */
 static void say(const char *what) {
   fprintf(stderr, isatty(STDERR_FILENO) ? "\r\033[Ktune: %s" : "tune: %s\n", what);
@@ -68,7 +62,8 @@ static void say_left(const Tuner *tuner, const char *what, int done, int all, do
   if (!isatty(STDERR_FILENO) && done > 0) return; /* a line for all runs */
   const char *left = "";
   if (done > 0)
-    left = arena_printf(tuner->arena, ", %.0f s left", (now() - began) / done * (all - done) + .5);
+    left = arena_printf(tuner->arena, ", %.0f s left",
+                        (clock_seconds() - began) / done * (all - done) + .5);
   say(arena_printf(tuner->arena, "measuring %s, %d of %d runs%s", what, done, all, left));
 }
 
@@ -153,7 +148,7 @@ typedef bool MeasureRun(Tuner *tuner, Candidate *candidate, int number);
 /* Runs all candidates in turn. */
 static bool measure(Tuner *tuner, const char *what, int count, Candidate *candidates,
                     MeasureRun *measure_run) {
-  double began = now();
+  double began = clock_seconds();
   int present = 0, done = 0;
   for (int i = 0; i < count; i++) present += candidates[i].executable != NULL;
   for (int round = 0; round < ROUNDS; round++)

@@ -23,8 +23,6 @@ typedef struct Fitter {
   const Node *coupled;        /* why there are no micro-batches; NULL: there can be */
   Candidate best;             /* with the smallest peak so far */
   int64_t best_peak;
-  double began;      /* seconds of a clock */
-  bool has_progress; /* on the terminal */
 } Fitter;
 
 /* The entries that may be changed. */

@@ -17,10 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "passes/pass.h"
+#include "support/clock.h"
 
 enum {
   MOST_CANDIDATES = 45,
@@ -115,26 +115,22 @@ static int next_pieces(const Module *module, int pieces) {
 
 /* ---- progress ---- */
 
-static double seconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+static bool shows_progress(const Fitter *fitter) {
+  return !fitter->request->verbose && isatty(STDERR_FILENO);
 }
 
-/* On a terminal, of a search that takes more than a moment: a line that the next one replaces. How many numbers of
- * micro-batches are left depends on what fits, so only the plans of one are counted. */
-static void say_progress(Fitter *fitter, int pieces, int done, int all, double began) {
-  enum { MOMENT_SECONDS = 1 };
-  if (fitter->request->verbose || !isatty(STDERR_FILENO)) return;
-  if (seconds() - fitter->began < MOMENT_SECONDS) return;
-  fitter->has_progress = true;
+/* A line on a terminal, which the next one replaces. How many numbers of micro-batches are left depends on what fits, so
+ * only the plans of one are counted. */
+static void say_progress(const Fitter *fitter, int pieces, int done, int all, double began) {
+  if (!shows_progress(fitter)) return;
   fprintf(stderr, "\r\033[Kmemory: %d micro-batch%s of %lld, plan %d of %d", pieces,
           pieces == 1 ? "" : "es", (long long)fitter->module->run.batch / pieces, done + 1, all);
-  if (done > 0) fprintf(stderr, ", %.0f s left", (seconds() - began) / done * (all - done) + .5);
+  if (done > 0)
+    fprintf(stderr, ", %.0f s left", (clock_seconds() - began) / done * (all - done) + .5);
 }
 
 static void end_progress(const Fitter *fitter) {
-  if (fitter->has_progress) fputs("\r\033[K", stderr);
+  if (shows_progress(fitter)) fputs("\r\033[K", stderr);
 }
 
 /* Plans all candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0:
@@ -142,7 +138,7 @@ static void end_progress(const Fitter *fitter) {
 static bool search_pieces(Fitter *fitter, int pieces, Candidate *found) {
   Candidate list[MOST_CANDIDATES];
   int count = list_candidates(fitter, pieces, list);
-  double began = seconds();
+  double began = clock_seconds();
   for (int i = 0; i < count; i++) {
     say_progress(fitter, pieces, i, count, began);
     try_candidate(fitter, &list[i]);
@@ -259,7 +255,6 @@ bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const Me
   Fitter fitter = {.arena = arena,
                    .module = module,
                    .request = &request,
-                   .began = seconds(),
                    .best_peak = fit->peak,
                    .best = {.pieces = 1, .recompute = {.segments = 1}}};
   find_large(&fitter, program);

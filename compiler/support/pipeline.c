@@ -3,14 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "support/clock.h"
 #include "support/panic.h"
-
-static double now(void) {
-  struct timespec time;
-  if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) panic("the monotonic clock cannot be read");
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 void pipeline_verify(const PipelineStep *step, const char *culprit) {
   Arena *scratch = arena_create();
@@ -41,15 +35,15 @@ static bool dump(const Pipeline *pipeline, const PipelineStep *step) {
 static bool run_step(Pipeline *pipeline, const PipelineStep *step, const char *context) {
   Diagnostics *diagnostics = pipeline->diagnostics;
   int errors = diagnostics ? diagnostics_error_count(diagnostics) : 0;
-  double outer = pipeline->inner, start = now();
+  double outer = pipeline->inner, start = clock_seconds();
   pipeline->inner = 0;
   step->run(step);
-  double end = now();
+  double end = clock_seconds();
   step->time->name = step->name;
   step->time->run += end - start - pipeline->inner;
   if (diagnostics && diagnostics_error_count(diagnostics) > errors) return false;
   pipeline_verify(step, context);
-  double verified = now();
+  double verified = clock_seconds();
   step->time->verify += verified - end;
   pipeline->inner = outer + verified - start;
   return true;

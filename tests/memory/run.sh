@@ -142,7 +142,7 @@ if command -v script >/dev/null; then # which makes a terminal
   script -qec "'$nnc' '$work/small.net' --threads=$threads --memory-limit=10K -o '$work/none'" /dev/null >"$work/terminal" </dev/null
   check "refusal: progress on a terminal" grep -qE 'memory: [0-9]+ micro-batch(es)? of [0-9]+, plan [0-9]+ of [0-9]+' "$work/terminal"
   check "refusal: none elsewhere" says_not "$refused" 'plan '
-fi
+else echo "skipped: script, which makes a terminal, is not installed"; fi
 least=$(grep -o 'the least is .*(\([0-9,]*\) bytes)' <<<"$refused" | grep -o '([0-9,]*' | tail -1 | tr -d '(,')
 check "the least limit can be met" "$nnc" "$work/small.net" --threads=$threads --memory-limit="$least" --report
 check_status "one byte less cannot" 1 'cannot be met' "$nnc" "$work/small.net" --threads=$threads \
