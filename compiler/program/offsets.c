@@ -61,11 +61,16 @@ typedef struct Region {
 
 /* ---- one order ---- */
 
+/* Whether a life has times in common with those from `first` to `last`. */
+static bool is_alive(const Life *life, int first, int last) {
+  return life->last >= first && last >= life->first;
+}
+
 /* Where `life` fits among the first `count` that are placed. */
 static int64_t find_gap(const Placed *placed, int count, const Life *life, bool is_lowest) {
   int64_t end = life->floor, best = -1, best_size = INT64_MAX;
   for (int i = 0; i < count; i++) {
-    if (placed[i].last < life->first || placed[i].first > life->last) continue;
+    if (!is_alive(life, placed[i].first, placed[i].last)) continue;
     int64_t gap = placed[i].begin - end;
     if (gap >= life->bytes && gap < best_size) {
       best = end;
@@ -88,8 +93,8 @@ static void insert(Placed *placed, int count, const Life *life) {
   placed[low] = (Placed){life->first, life->last, life->begin, life->begin + life->bytes};
 }
 
-/* Places all: the first `known` have their places, as all before them have. Stops where the region exceeds `limit`, which
- * is no less than that of the best order: then its end is only known to. */
+/* Places the lives in their order; the first `known` already have their places. Ends early where the region exceeds
+ * `limit`, which is no less than the best region: such an order is not taken, whatever the rest adds. */
 static void place_after(Region *region, bool is_lowest, int known, int64_t limit) {
   region->end = region->highest_floor;
   region->comparisons += (int64_t)region->count * region->count / 2;
@@ -261,7 +266,7 @@ static void turn_over(Region *region) {
   for (int i = 0; i < region->count; i++) {
     lives[i].begin = 0;
     for (int k = 0; k < i; k++)
-      if (lives[k].last >= lives[i].first && lives[i].last >= lives[k].first)
+      if (is_alive(&lives[i], lives[k].first, lives[k].last))
         lives[i].begin = greatest(lives[i].begin, lives[k].begin + lives[k].bytes);
   }
 }

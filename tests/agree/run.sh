@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Small models, every example, full and in f64 also -O0, 1 and 2 threads, f32 and f64, against the interpreter over the first
 # 5 steps; a few with precision = bf16 and f16.  Usage: tests/agree/run.sh BUILD [--long] [MODEL.net...]
-# The C of -O0 and of f64 is compiled without optimization, that of the small programs in f32 with -O1; with --long all, and -O0 in f32,
-# as nnc does.
+# The C of -O0 and of f64 is compiled without optimization, that of the small programs in f32 with -O1; with --long all
+# is compiled as nnc does, and f32 at -O0, too.
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
 if [ "${1:-}" = --long ]; then export AGREE_LONG=1; shift; fi

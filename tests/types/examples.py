@@ -161,8 +161,7 @@ def take_step(cases, kind, is_run):
             fail(f"{owner.get(int(at), 'line ' + at)} of {kind}: {message}")
         if ": error: " not in output:
             fail(f"{kind}: {output[:2000]}")
-        return None
-    if not is_run:
+    if status or not is_run:
         return None
     binary = os.path.join(folder, kind)
     for command in [[nnc, path, "-O0", "--cflags=-O0", "-o", binary],

@@ -1,8 +1,9 @@
 /* Kernels as C: each case is emitted, compiled as a shared object by clang for this machine and by one of three others in
  * turn (warnings are errors; -Og by gcc, which warns of loops at -O0; by clang -O1, for another machine -O0; where
- * NNC_TEST_LONG is set, by all four with -O3), run with one to four workers, and compared with the plain meaning of the kernel (kernel_reference.h). The bits must
- * not depend on the number of workers, and operands end where unreadable memory begins, so an access past an end is
- * fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of so many seeds from it on. */
+ * NNC_TEST_LONG is set, by all four with -O3), run with one to four workers, and compared with the plain meaning of the
+ * kernel (kernel_reference.h). The bits must not depend on the number of workers, and operands end where unreadable
+ * memory begins, so an access past an end is fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of
+ * so many seeds from it on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -295,13 +296,10 @@ static bool is_product_of_bf16(const KernelCase *test) {
   return test->kernel->is_x3 || kernel_multiplies_bf16(test->kernel);
 }
 
-enum {
-  COMPILERS = 5,
-  OTHERS = 3, /* that take turns, after the first */
-  PAIRS = 3,
-  MATRIX_UNIT =
-      4 /* these compute products of bf16 in other ways, and the last has no other cases */
-};
+enum { COMPILERS = 5 };
+enum { OTHERS = 3 }; /* of them, after the first, that take turns */
+/* Two compute products of bf16 in other ways; the last of all has no other cases. */
+enum { PAIRS = 3, MATRIX_UNIT = 4 };
 
 /* The compilers of a case, a bit each. A case that is compared with the one before has the same. Variants differ in
  * numbers alone, so the first compiler takes turns with the others there. */

@@ -72,6 +72,9 @@ static bool attention_has_units(DType dtype, int64_t depth, int64_t value_depth)
   return !dtype_is_half(dtype);
 }
 
+/* Several lines at once are faster than one where they come from beyond the second-level cache. */
+enum { FAR_MATRIX_BYTES = 1 << 20 };
+
 const Target target_c = {
     .name = "c",
     .back_end = &back_end_c,
@@ -120,8 +123,7 @@ const Target target_c = {
     .is_winograd = kernel_is_winograd,
     .kept_bytes = weights_kept_bytes,
     .least_kept_bytes = LEAST_KEPT_BYTES,
-    .least_lines_bytes =
-        1 << 20, /* it comes from far, where several lines at once are faster than one */
+    .least_lines_bytes = FAR_MATRIX_BYTES,
     .packs_weights = weights_are_packed,
     .attention_has_units = attention_has_units,
     .attention_gains = attention_gains,
