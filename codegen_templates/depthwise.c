@@ -53,6 +53,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @WEIGHTS@
   @KEYS@
   @FILL@
+  @FEED_BEGIN@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t image = task / ((int64_t)PARTS * LINE_BLOCKS * BLOCKS);
     const int64_t channel = task / ((int64_t)PARTS * LINE_BLOCKS) % BLOCKS * CB;
@@ -66,6 +67,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int64_t p0 = line / lines, p1 = first + line % lines;
         const @TYPE@ *from[MOST_ROWS], *row_weights[MOST_ROWS], *see[MOST_ROWS][SEEN];
         int64_t rows = 0; /* that meet lines inside */
+        @FEED_LINES@
         for (int64_t r = first_row[phase]; r < first_row[phase + 1]; r++) {
           const int64_t x0 = p0 * S0 + row_at[r][0], x1 = p1 * S1 + row_at[r][1];
           if (!nnc_within(x0, X0) || !nnc_within(x1, X1)) continue;

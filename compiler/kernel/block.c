@@ -172,7 +172,7 @@ static bool part_is_proved(const Blocker *blocker, const bool *parts) {
 
 bool kernel_can_block(const Kernel *kernel, BlockCut cut, bool *parts) {
   bool has_axis = kernel->axis_count > 0 && kernel->extent[0] > 0;
-  if (!has_axis || kernel->extent[0] % cut.blocks != 0) return false;
+  if (!has_axis || kernel->extent[0] % cut.blocks != 0 || kernel->feeder) return false;
   Blocker blocker = {
       .arena = arena_create(), .kernel = kernel, .cut = cut, .first = kernel->extent[0]};
   blocker.touch = ARENA_ARRAY(blocker.arena, Touch, kernel->operand_count);

@@ -135,7 +135,8 @@ typedef struct KernelOperand {
   const char *name; /* for the emitted parameter, from the model: "h1_w" */
 } KernelOperand;
 
-typedef struct Kernel {
+typedef struct Kernel Kernel;
+struct Kernel {
   KernelKind kind;
   const char *name; /* a C identifier from the model's names: "h1_relu" */
   int operand_count;
@@ -158,10 +159,13 @@ typedef struct Kernel {
   bool
       keeps_weights; /* a template reads operand 1 from a copy in its own order, which stays from run to run
                         * (Step.kept): the operand is read only to make that */
-  DType accumulate;    /* F32 or F64: of contractions and of reductions of floats; those of
+  DType accumulate; /* F32 or F64: of contractions and of reductions of floats; those of
                                  * integers are in i64 */
+  const Kernel *
+      feeder; /* computes what the template reads as operand 0, part by part (feed.h); NULL: memory */
+  int *feed;           /* by operand of the feeder: which it is of this kernel; -1: its result */
   const char *comment; /* the expression and its place: "relu(x @ w + b), mnist.net:14" */
-} Kernel;
+};
 
 /* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or f64. */
 DType kernel_sum_type(const Kernel *kernel);

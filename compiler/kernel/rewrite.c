@@ -7,6 +7,7 @@
  * lost. */
 #include "kernel/builder.h"
 #include "kernel/class.h"
+#include "kernel/feed.h"
 
 #include <string.h>
 #include "support/panic.h"
@@ -212,6 +213,8 @@ static bool is_of_domain(const Kernel *kernel, const Index *index) {
 }
 
 bool kernel_can_unify(const Kernel *kernel, int into, int from) {
+  if (kernel_feeder_reads(kernel, into))
+    return false; /* other points may still need the old value */
   Arena *arena = arena_create();
   const Index *at = NULL;
   int store_stage = -1;
@@ -278,6 +281,8 @@ void kernel_unify(Arena *arena, Kernel *kernel, int into, int from) {
       index_renumber(arena, &stage.stores[i].index, to);
     }
   }
+  for (int i = 0; kernel->feeder && i < kernel->feeder->operand_count; i++)
+    if (kernel->feed[i] >= 0) kernel->feed[i] = to[kernel->feed[i]];
   kernel->operands[into].is_output = true;
   for (int i = from; i + 1 < kernel->operand_count; i++)
     kernel->operands[i] = kernel->operands[i + 1];

@@ -157,6 +157,12 @@ static void kernel_describe(Text *text, const Kernel *kernel, Names names) {
   print_extents(text, 0, kernel->axis_count, kernel->extent);
   text_add_char(text, '\n');
   for (int i = 0; i < kernel_stage_count(kernel); i++) print_stage(text, kernel, i);
+  if (!kernel->feeder) return;
+  text_add(text, "  fed [");
+  for (int i = 0; i < kernel->feeder->operand_count; i++)
+    text_printf(text, "%s%d", i > 0 ? ", " : "", kernel->feed[i]);
+  text_add(text, "] by ");
+  kernel_describe(text, kernel->feeder, names);
 }
 
 void kernel_print(Text *text, const Kernel *kernel) {
@@ -477,14 +483,41 @@ static bool read_operands(Reader *reader, Kernel *kernel) {
   return !reader->failed;
 }
 
-bool kernel_read(Reader *reader, Kernel *kernel) {
-  *kernel = (Kernel){0};
-  if (!record_read(reader, RECORD(name_fields), kernel) ||
-      !record_read(reader, RECORD(head_fields), kernel) || !read_operands(reader, kernel))
+/* All but the name, the comment and the feeder. */
+static bool read_body(Reader *reader, Kernel *kernel) {
+  if (!record_read(reader, RECORD(head_fields), kernel) || !read_operands(reader, kernel))
     return false;
   const KernelClass *class = kernel_class(kernel);
   return record_read(reader, class->slots, class->slot_count, kernel) &&
          reader_expect_word(reader, "domain") &&
          read_extents(reader, 0, &kernel->axis_count, kernel->extent) &&
          read_stages(reader, kernel);
+}
+
+/* "[0, 4, -1] by CONV, in f32 ...", after the keyword. */
+static bool read_feeder(Reader *reader, Kernel *kernel) {
+  VEC(int) feed = {0};
+  Span start = reader->token.span;
+  if (!reader_expect_mark(reader, '[')) return false;
+  do {
+    int64_t operand;
+    if (!reader_integer(reader, -1, kernel->operand_count - 1, &operand)) return false;
+    vec_push(reader->arena, &feed, (int)operand);
+  } while (reader_accept_mark(reader, ','));
+  Kernel *feeder = ARENA_NEW(reader->arena, Kernel);
+  if (!reader_expect_mark(reader, ']') || !reader_expect_word(reader, "by") ||
+      !read_body(reader, feeder))
+    return false;
+  if (feed.count != feeder->operand_count)
+    return reader_fail_at(reader, start, "%d places of the %d operands of the feeder", feed.count,
+                          feeder->operand_count);
+  kernel->feeder = feeder;
+  kernel->feed = feed.items;
+  return true;
+}
+
+bool kernel_read(Reader *reader, Kernel *kernel) {
+  *kernel = (Kernel){0};
+  if (!record_read(reader, RECORD(name_fields), kernel) || !read_body(reader, kernel)) return false;
+  return !reader_accept_word(reader, "fed") || read_feeder(reader, kernel);
 }

@@ -7,6 +7,7 @@
  * many. */
 #include "kernel/builder.h"
 #include "kernel/class.h"
+#include "kernel/feed.h"
 
 #include <math.h>
 #include "support/integers.h"
@@ -276,7 +277,8 @@ static const char *check_slots(Arena *arena, const Kernel *kernel) {
 
 const char *kernel_verify(Arena *arena, const Kernel *kernel) {
   Checker checker = {.arena = arena, .kernel = kernel};
-  const char *misfit = check_slots(arena, kernel);
+  const char *misfit = kernel->feeder ? kernel_verify_feeder(arena, kernel) : NULL;
+  if (!misfit) misfit = check_slots(arena, kernel);
   if (misfit) return misfit;
   for (int i = 0; i < kernel_stage_count(kernel); i++) {
     const char *wrong = check_stage(&checker, i);

@@ -56,5 +56,5 @@ const char *kernel_verify_operators(Arena *arena, const Kernel *kernel) {
                             reason);
     }
   }
-  return NULL;
+  return kernel->feeder ? kernel_verify_operators(arena, kernel->feeder) : NULL;
 }

@@ -290,20 +290,57 @@ static void run_loop(Run *run, Arena *scratch) {
 
 /* ---- templates: the result as a dense array, then the epilogue over the domain ---- */
 
+/* The operands of a template's launch. */
+typedef struct Operands {
+  const Run *run;
+  const double *fed; /* operand 0, where the kernel has a feeder */
+} Operands;
+
 static double read_operand(const void *context, int operand, int64_t index) {
-  return load(context, operand, index);
+  const Operands *operands = context;
+  if (operands->fed && operand == 0) return operands->fed[index];
+  return load(operands->run, operand, index);
+}
+
+static double *template_results(Arena *scratch, const Run *run, const double *fed) {
+  const Kernel *kernel = run->kernel;
+  double *result = ARENA_ARRAY(scratch, double, extent_product(kernel->extent, kernel->axis_count));
+  const Operands operands = {run, fed};
+  kernel_class(kernel)->evaluate(kernel, &(KernelReader){read_operand, &operands}, result);
+  return result;
+}
+
+/* What the feeder of the run's kernel stores, all of it; NULL: it has none. */
+static double *run_feeder(Run run, Arena *scratch) {
+  const Kernel *feeder = run.kernel->feeder;
+  if (!feeder) return NULL;
+  Step step = *run.step;
+  step.operands = ARENA_ARRAY(scratch, int, feeder->operand_count);
+  for (int i = 0; i < feeder->operand_count; i++)
+    step.operands[i] = run.kernel->feed[i] < 0 ? -1 : run.step->operands[run.kernel->feed[i]];
+  run.step = &step;
+  run.kernel = feeder;
+  const Store *store = &feeder->epilogue[0];
+  Values values = values_create(scratch, feeder, 0);
+  double *fed = ARENA_ARRAY(scratch, double, feeder->operands[store->operand].elements);
+  const double *result = template_results(scratch, &run, NULL);
+  bool more = first_point(&run, 0, feeder->axis_count, feeder->extent);
+  for (; more; more = next_point(&run, 0, feeder->axis_count, feeder->extent)) {
+    run.result = *result++;
+    values_compute(&run, &values);
+    fed[index_value(&run, store->index)] = values.value[list_find(&values.list, store->value)];
+  }
+  return fed;
 }
 
 static void run_template(Run *run, Arena *scratch) {
   const Kernel *kernel = run->kernel;
   Stage epilogue = kernel_stage(kernel, 0);
   Values values = values_create(scratch, kernel, 0);
-  int64_t points = extent_product(kernel->extent, kernel->axis_count), at = 0;
-  double *result = ARENA_ARRAY(scratch, double, points);
-  kernel_class(kernel)->evaluate(kernel, &(KernelReader){read_operand, run}, result);
+  const double *result = template_results(scratch, run, run_feeder(*run, scratch));
   bool more = first_point(run, 0, kernel->axis_count, kernel->extent);
   for (; more; more = next_point(run, 0, kernel->axis_count, kernel->extent)) {
-    run->result = result[at++];
+    run->result = *result++;
     run_stores(run, &epilogue, &values);
   }
 }

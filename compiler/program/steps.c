@@ -33,7 +33,7 @@ static OpFamily node_family(const Node *node) { return op_info(node->op)->class-
 
 /* The computed node that stands for the kernel in names and reports. */
 static const Node *main_node(const Group *group) {
-  const Node *named = group->members.items[0];
+  const Node *named = group->template_node ? group->template_node : group->members.items[0];
   for (int i = 0; i < group->computed.count; i++) {
     const Node *node = group->computed.items[i];
     if (family_weight[node_family(node)] > family_weight[node_family(named)]) named = node;
@@ -363,6 +363,7 @@ static int keep_weights(const Lowering *lowering, const int64_t *block_bytes, Ke
   Program *program = lowering->program;
   if (!lowering->keeps_weights || lowering->scan >= 0 ||
       kernel_template_operands(kernel) <= WEIGHTS || !is_constant(lowering, buffers[WEIGHTS]) ||
+      (kernel->feeder && !is_constant(lowering, buffers[kernel->feed[WEIGHTS]])) ||
       (block_bytes && block_bytes[WEIGHTS] > 0))
     return -1;
   if (lowering->entry == ENTRY_PREDICT_BATCH && !target_packs_weights(program->target, kernel))
@@ -370,6 +371,7 @@ static int keep_weights(const Lowering *lowering, const int64_t *block_bytes, Ke
   kernel->keeps_weights = true;
   int64_t bytes = target_kept_bytes(program->target, kernel);
   kernel->keeps_weights = bytes > 0;
+  CHECK(bytes > 0 || !kernel->feeder);
   if (bytes == 0) return -1;
   const Buffer *weights = &program->buffers.items[buffers[WEIGHTS]];
   int kept = buffer_add(program, BUFFER_KEPT, weights->type, weights->name, lowering->entry);

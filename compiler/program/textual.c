@@ -190,14 +190,19 @@ static bool check_numbers(Reader *reader, Span start, const char *what, int list
 }
 
 static const char *check_kernel(Arena *arena, const Program *program, const Kernel *kernel) {
-  if (!program->target->kernels[kernel->kind]) return "the target has no kernels of this kind";
+  const Target *target = program->target;
+  if (!target->kernels[kernel->kind]) return "the target has no kernels of this kind";
+  if (kernel->feeder && !target->can_feed) return "the target has no kernels that feed others";
   const char *wrong = kernel_verify(arena, kernel);
   for (int i = 0; i < kernel->operand_count; i++)
     if (!kernel->operands[i].name) return "an operand without a name";
   if (kernel->kind == KERNEL_EXTERN &&
       !module_find_extern(program->module, kernel->external.function))
     return "a function that the module does not declare";
-  return wrong ? wrong : kernel_verify_operators(arena, kernel);
+  if (!wrong) wrong = kernel_verify_operators(arena, kernel);
+  if (!wrong && kernel->feeder && !target->can_feed(kernel, kernel->feeder))
+    return "the target cannot feed this kernel";
+  return wrong;
 }
 
 static bool read_kernel(Reader *reader, Program *program) {

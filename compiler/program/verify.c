@@ -155,7 +155,23 @@ static const char *check_scans(const Verifier *verifier) {
   return NULL;
 }
 
-/* What a launch keeps is its own, large enough, and the packed form of a parameter that the entry reads alone. */
+/* A buffer is a parameter of this type that the entry reads alone. */
+static bool is_constant(Verifier *verifier, int buffer, DType dtype) {
+  const Program *program = verifier->program;
+  if (buffer >= program->module->variables.count ||
+      program->module->variables.items[buffer].kind != VARIABLE_PARAM ||
+      verifier_buffer(program, buffer)->type.dtype != dtype)
+    return false;
+  for (int s = 0; s < verifier->entry->steps.count; s++) {
+    AccessList list = step_accesses(verifier->arena, program, &verifier->entry->steps.items[s]);
+    for (int i = 0; i < list.count; i++)
+      if (list.items[i].writes && buffer_root(program, list.items[i].buffer) == buffer)
+        return false;
+  }
+  return true;
+}
+
+/* What a launch keeps is its own, large enough, and the packed form of parameters. */
 static const char *check_kept(Verifier *verifier, const Step *step) {
   const Program *program = verifier->program;
   const Kernel *kernel = program->kernels.items[step->kernel];
@@ -169,18 +185,13 @@ static const char *check_kept(Verifier *verifier, const Step *step) {
       kept->bytes < bytes || kept->alias_of >= 0 || kept->view_of >= 0 || step->scan >= 0 ||
       kernel_template_operands(kernel) < 2 || (step->loop >= 0 && step->block_bytes[1] > 0))
     return wrong;
-  int weights = step->operands[1];
-  if (weights >= program->module->variables.count ||
-      program->module->variables.items[weights].kind != VARIABLE_PARAM ||
-      verifier_buffer(program, weights)->type.dtype != kept->type.dtype)
+  DType dtype = kept->type.dtype;
+  if (!is_constant(verifier, step->operands[1], dtype) ||
+      (kernel->feeder && !is_constant(verifier, step->operands[kernel->feed[1]], dtype)))
     return wrong;
   for (int s = 0; s < verifier->entry->steps.count; s++) {
     const Step *other = &verifier->entry->steps.items[s];
-    AccessList list = step_accesses(verifier->arena, program, other);
     if (other != step && other->kind == STEP_LAUNCH && other->kept == step->kept) return wrong;
-    for (int i = 0; i < list.count; i++)
-      if (list.items[i].writes && buffer_root(program, list.items[i].buffer) == weights)
-        return wrong;
   }
   return NULL;
 }

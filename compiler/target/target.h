@@ -129,6 +129,10 @@ typedef struct Target {
   /* Whether a kernel that keeps nothing packs operand 1 in each run, for so few rows that it takes a share of the
    * time worth a kernel of its own. NULL: none does. */
   bool (*packs_weights)(const Kernel *kernel);
+  /* Whether the kernel may have a feeder (kernel/feed.h), and this one: both keep their weights. NULL: none has. */
+  bool (*can_feed)(const Kernel *kernel, const Kernel *feeder);
+  int64_t
+      least_fed_bytes; /* of a value that is larger than a near cache: it gains not to be in memory */
   bool multiplies_halves; /* its code multiplies numbers of 16 bits on any device */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it

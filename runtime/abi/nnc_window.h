@@ -25,6 +25,9 @@ typedef struct nnc_window_tap {
   int64_t weight; /* its element of the first channels' kernel */
 } nnc_window_tap;
 
+/* The address whose element number `count` is at `p`: of an array of which only a part is in memory, from there on. */
+#define NNC_BEFORE(p, count) ((__typeof__(p))((uintptr_t)(p) - (uintptr_t)(count) * sizeof *(p)))
+
 /* Short stretches, of any number of bytes where elements have two. */
 NNC_INLINE void nnc_window_copy(char *to, const char *from, int64_t bytes) {
   if (bytes % 4 == 0) nnc_copy_short(to, from, bytes);

@@ -209,6 +209,7 @@ for model in $planned; do
   rm -f "$half"
 done
 resumes "within a limit" models/lenet.net --memory-limit=6M
+resumes "a program whose kernels feed each other" models/mobilenet_v2.net
 "$nnc" models/iris.net --dump-after=plan > "$work/iris.plan"
 for what in --emit=program --emit=ir --report --report=json; do
   if "$nnc" "$work/iris.plan" --resume-after=plan $what | cmp -s - <("$nnc" models/iris.net $what); then ok; else fail "iris resumed after plan: other $what"; fi

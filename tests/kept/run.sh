@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Weights that kernels keep packed from run to run: what single examples give is what a program gives that keeps
-# none, byte for byte, whenever parameters changed or other entries used the memory between two of them.
+# Weights that kernels keep packed from run to run, and values that kernels feed each other: what single examples give is
+# what a program gives that does neither, byte for byte, whenever parameters changed or other entries used the memory
+# between two of them.
 # Usage: tests/kept/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
@@ -39,6 +40,23 @@ train { minimize = loss, optimizer = sgd(lr = 0.05, momentum = 0.9), epochs = 3,
 predict { digit = argmax(logits), logits = logits, more = mean(more, axis = -1) }
 PROGRAM
 
+# Pointwise convolutions over large planes that feed depthwise ones: of strides 1 and 2, windows of 3 and 5, without and with
+# more than the product, columns that fill no vector, lines that are no whole number of tiles.
+{ sed '/^x = /,$d' nets.net; cat <<'PROGRAM'; } > lines.net
+x = pad(reshape(f32(image) / 255, [batch, 1, 28, 28]), [0, 0, (3, 4), (5, 6)])
+x = relu(conv2d(x, 16, 3, padding = 1))
+y = relu6(batch_norm(conv2d(x, 132, 1)))
+y = relu6(batch_norm(conv2d(y, 132, 3, 2, padding = 1, groups = 132)))
+y = upsample_nearest(conv2d(y, 16, 1), 2)[:, :, :35, :39] + x
+z = conv2d(conv2d(y, 104, 1, bias = false), 104, 5, padding = 2, groups = 104)
+logits = linear(mean(tanh(z) + y[:, :1], axis = [2, 3]), 10)
+
+loss = cross_entropy(logits, label)
+accuracy = mean(argmax(logits) == label)
+train { minimize = loss, optimizer = sgd(lr = 0.05, momentum = 0.9), epochs = 3, metrics = [accuracy] }
+predict { digit = argmax(logits), logits = logits, more = mean(z, axis = [1, 2, 3]) }
+PROGRAM
+
 without_seconds() { sed 's/"seconds":[^,]*,//; s/,"command":.*//'; }
 
 # follow NAME KEEPING PLAIN: two executables of one program, the first of which keeps weights.
@@ -68,7 +86,17 @@ for float in f32 f64; do
   # A limit, however large, keeps nothing.
   check "$float compiles without" "$nnc" "${flags[@]}" --memory-limit=64G nets.net -o $float.plain
   follow $float
+  check "lines, $float, compiles" "$nnc" "${flags[@]}" lines.net -o lines_$float.keeping
+  check "lines, $float, compiles without" "$nnc" "${flags[@]}" --memory-limit=64G lines.net -o lines_$float.plain
+  follow lines_$float
+  ./lines_$float.keeping predict --batch 1 --threads 5 --out lines_$float.keeping.run --data digits >lines_$float.five
+  check "lines, $float: five threads" cmp lines_$float.five lines_$float.keeping.one
 done
+fed() { "$nnc" "$@" --emit=program | grep -c '^  fed \['; }
+check "a prediction has two kernels that are fed, one of which evaluation has otherwise" test "$(fed lines.net)" = 3
+check "a limit feeds none" test "$(fed lines.net --memory-limit=64G)" = 0
+check "-O0 feeds none" test "$(fed lines.net -O0)" = 0
+check "CUDA feeds none" test "$(fed lines.net --target=cuda)" = 0
 
 # kept FLAGS...: how many kernels keep weights, of the entry predict and of all; nothing where nnc fails.
 kept() {
@@ -84,14 +112,18 @@ sed '/^train {/d' nets.net >only.net
 check "a program that only predicts keeps weights" bash -c '"$0" only.net --emit=program | grep -q ", keeps #"' "$nnc"
 
 # Other widths of vectors have other panels.
-check "levels compile" "$nnc" nets.net --arch=x86-64-v2,x86-64-v3 --cflags=-O1 -o levels
-check "levels without compile" "$nnc" nets.net --memory-limit=64G --arch=x86-64-v2,x86-64-v3 --cflags=-O1 -o levels.plain
-for isa in x86-64-v2 x86-64-v3; do
-  for exe in levels levels.plain; do
-    "./$exe" predict --isa $isa --batch 1 --out f32.keeping.run --data digits 2>/dev/null >$exe.$isa
+for net in nets lines; do
+  run=f32.keeping.run
+  [ $net = nets ] || run=lines_f32.keeping.run
+  check "$net: levels compile" "$nnc" $net.net --arch=x86-64-v2,x86-64-v3 --cflags=-O1 -o $net.levels
+  check "$net: levels without compile" "$nnc" $net.net --memory-limit=64G --arch=x86-64-v2,x86-64-v3 --cflags=-O1 -o $net.levels.plain
+  for isa in x86-64-v2 x86-64-v3; do
+    for exe in $net.levels $net.levels.plain; do
+      "./$exe" predict --isa $isa --batch 1 --out $run --data digits 2>/dev/null >$exe.$isa
+    done
+    check "$net: $isa" test -s $net.levels.$isa
+    check "$net: $isa as without" cmp $net.levels.$isa $net.levels.plain.$isa
   done
-  check "$isa" test -s levels.$isa
-  check "$isa as without" cmp levels.$isa levels.plain.$isa
 done
 
 # Training needs more memory than what is kept, so the plan is no larger; a program that only predicts keeps it.

@@ -94,7 +94,7 @@ static void write_tile_stores(void *context) {
   expression_write_stores(loop->code, loop->scope, 0);
 }
 
-static const char *epilogue_text(ContractWriter *writer) {
+const char *contract_epilogue(ContractWriter *writer) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
   ExprScope scope = function_scope(writer->arena, writer->function);
@@ -288,7 +288,7 @@ static const char *a_k(const ContractWriter *writer) {
   return code_integer(writer->arena, contract_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
-static void prepare(ContractWriter *writer) {
+void contract_prepare(ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   const ContractSlots *slots = &kernel->contract;
   writer->m_axis = slots->batch.count;
@@ -333,7 +333,7 @@ static const char *panels_text(const ContractWriter *writer) {
 }
 
 /* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ": what tiles are made of. */
-static const char *vector_tiles(const ContractWriter *writer) {
+const char *contract_tiles(const ContractWriter *writer) {
   return arena_printf(writer->arena, "NNC_FIXED_TILES(%s, %s, %s, ", writer->packed,
                       tile_height_text(writer->arena, writer->grid.height), panels_text(writer));
 }
@@ -343,7 +343,7 @@ static void add_unit(TemplateHoles *holes, const ContractWriter *writer) {
   Arena *arena = writer->arena;
   const char *unit = writer->unit;
   template_add(holes, "TILES",
-               unit ? arena_printf(arena, "NNC_TILES_%s(", unit) : vector_tiles(writer));
+               unit ? arena_printf(arena, "NNC_TILES_%s(", unit) : contract_tiles(writer));
   template_add(holes, "MULTIPLY",
                unit ? arena_printf(arena, "NNC_MULTIPLY_%s", unit) : "NNC_MULTIPLY");
   template_add(holes, "TILES_END",
@@ -377,7 +377,7 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
 }
 
 /* What a task does for a piece of the depth. */
-static const char *piece_text(const ContractWriter *writer) {
+const char *contract_piece(const ContractWriter *writer) {
   if (window_reads_runs(writer)) return window_lines_piece(writer, tile_done(writer));
   Text text = {0};
   const char *ahead = contract_ahead(writer);
@@ -388,7 +388,7 @@ static const char *piece_text(const ContractWriter *writer) {
   template_add(&holes, "PANEL", contract_panel(writer));
   template_add(&holes, "PANEL_ROW", contract_panel_row(writer));
   template_add(&holes, "AHEAD", ahead);
-  template_add(&holes, "AHEAD_POINTER", *ahead ? "&ahead" : "NULL");
+  template_add(&holes, "AHEAD_POINTER", contract_ahead_pointer(ahead));
   template_add(&holes, "DEPTH", contract_depth(writer));
   template_add(&holes, "A", a_place(writer));
   template_add(&holes, "A_ROW", a_row(writer));
@@ -463,7 +463,7 @@ static void add_declarations(TemplateHoles *holes, const ContractWriter *writer,
   template_add(holes, "RESULT", result);
 }
 
-static void write_epilogue(Code *code, const ContractWriter *writer) {
+void contract_write_epilogue(Code *code, const ContractWriter *writer) {
   TemplateHoles holes = {.arena = writer->arena};
   template_add(&holes, "NAME", writer->function->name);
   template_add(&holes, "TYPE", c_value_type(writer->sum));
@@ -532,17 +532,17 @@ static const char *thin_text(const ContractWriter *writer) {
 void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window) {
   ContractWriter writer = {
       .arena = code->arena, .function = function, .kernel = function->kernel, .window = window};
-  prepare(&writer);
+  contract_prepare(&writer);
   bool is_thin = writer.grid.way != CONTRACT_TILES;
-  writer.epilogue = writer.grid.stores_tiles ? "" : epilogue_text(&writer);
-  const char *piece = is_thin ? thin_text(&writer) : piece_text(&writer);
+  writer.epilogue = writer.grid.stores_tiles ? "" : contract_epilogue(&writer);
+  const char *piece = is_thin ? thin_text(&writer) : contract_piece(&writer);
   TemplateHoles holes = function_holes(code->arena, function, writer.grid.tasks);
   if (!is_thin) add_unit(&holes, &writer);
   add_extents(&holes, &writer.grid);
   add_declarations(&holes, &writer, piece);
   if (is_thin) template_add(&holes, "PRODUCT", piece);
   else add_piece(&holes, &writer, piece);
-  if (!writer.grid.stores_tiles) write_epilogue(code, &writer);
+  if (!writer.grid.stores_tiles) contract_write_epilogue(code, &writer);
   template_render(code->out,
                   is_thin ? "codegen_templates/contract_thin.c" : "codegen_templates/contract.c",
                   &holes);

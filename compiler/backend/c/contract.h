@@ -34,6 +34,15 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window);
 bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 
+/* What both are made of. Fills in what follows from the function, the kernel and the window; */
+void contract_prepare(ContractWriter *writer);
+/* the epilogue of a tile, and its function; */
+const char *contract_epilogue(ContractWriter *writer);
+void contract_write_epilogue(Code *code, const ContractWriter *writer);
+/* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ", without the extents; what is done for a piece of the depth. */
+const char *contract_tiles(const ContractWriter *writer);
+const char *contract_piece(const ContractWriter *writer);
+
 /* Where the tile's rows of a lie if they are not copied. */
 const char *contract_rows_in_place(const ContractWriter *writer);
 
@@ -41,6 +50,8 @@ const char *contract_rows_in_place(const ContractWriter *writer);
 
 /* Declares `ahead`, what is fetched while a tile is summed (nnc_ahead of nnc_gemm.h); "" for nothing. */
 const char *contract_ahead(const ContractWriter *writer);
+/* How the tile is told of what contract_ahead declares. */
+const char *contract_ahead_pointer(const char *ahead);
 
 /* ---- contract_pack.c ---- */
 
@@ -68,6 +79,8 @@ const char *contract_left_end(const ContractWriter *writer, const char *row);
 /* Statements that pack what a task reads of a and of b. */
 const char *contract_pack_a(const ContractWriter *writer);
 const char *contract_pack_b(const ContractWriter *writer);
+/* Fills the panels with the columns [n_first, n_end) at the depth of [k, k + depth). */
+const char *contract_pack_columns(const ContractWriter *writer);
 /* What fills the panels of b that are kept, and returns, where the worker is told to; else nothing. */
 const char *contract_fill(const ContractWriter *writer);
 /* Declares the panel that a tile reads; how far its rows are apart. */

@@ -122,3 +122,8 @@ const char *contract_ahead(const ContractWriter *writer) {
   if (streams) return ahead_of_panel(writer);
   return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
 }
+
+const char *contract_ahead_pointer(const char *ahead) {
+  if (code_mentions(ahead, "NNC_NEXT_ROWS")) return "NNC_ROWS_AHEAD(&ahead)";
+  return *ahead ? "&ahead" : "NULL";
+}

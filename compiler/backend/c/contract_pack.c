@@ -222,8 +222,7 @@ static const char *panels_name(const ContractWriter *writer) {
   return writer->grid.is_kept || writer->grid.b_piece > 0 || is_window ? "panels" : "packed_b";
 }
 
-/* Fills the panels with the columns [n_first, n_end) at the depth of [k, k + depth). */
-static const char *pack_columns(const ContractWriter *writer) {
+const char *contract_pack_columns(const ContractWriter *writer) {
   Packing pack = {.slot = writer->b_slot,
                   .outer = writer->b,
                   .from = writer->right,
@@ -262,14 +261,15 @@ const char *contract_fill(const ContractWriter *writer) {
       "  return;\n"
       "}\n",
       declared, c_value_type(writer->sum),
-      contract_indented(writer->arena, contract_indented(writer->arena, pack_columns(writer))));
+      contract_indented(writer->arena,
+                        contract_indented(writer->arena, contract_pack_columns(writer))));
 }
 
 /* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
 const char *contract_pack_b(const ContractWriter *writer) {
   if (!writer->grid.pack_b) return "";
   const ContractGrid *grid = &writer->grid;
-  const char *packing = pack_columns(writer);
+  const char *packing = contract_pack_columns(writer);
   const char *panels = grid->b_piece > 0
                            ? arena_printf(writer->arena, "packed_b + k / KB * (int64_t)%lld",
                                           (long long)grid->b_piece)

@@ -2,6 +2,7 @@
  * is described by the product that the convolution would be (window.h). */
 #include "backend/c/depthwise.h"
 
+#include "backend/c/feed.h"
 #include "backend/c/tiles.h"
 #include "backend/c/window.h"
 #include "backend/common/c.h"
@@ -37,6 +38,9 @@ typedef struct DepthwiseGrid {
   int64_t slots[2],
       length; /* of lines that are held as copies, along the first axes; places of each */
   int64_t pieces, images; /* of conv_weight */
+  bool is_fed;            /* a feeder makes the lines, which are never in memory as a whole */
+  FeedRing ring;
+  FeedText feed;
   int64_t bytes, tasks;
 } DepthwiseGrid;
 
@@ -143,7 +147,7 @@ static void cut_lines(DepthwiseGrid *grid, int64_t others, int64_t wanted) {
     grid->tasks = others * grid->line_blocks * grid->parts;
     if (grid->tasks >= wanted) return;
     if (grid->lines > 1) grid->lines = divide_up(grid->lines, 2);
-    else if (grid->width > LEAST_WIDTH)
+    else if (!grid->is_fed && grid->width > LEAST_WIDTH)
       grid->width = align_up(divide_up(grid->width, 2), grid->at_once);
     else return;
   }
@@ -174,7 +178,15 @@ static int64_t own_elements(const DepthwiseGrid *grid, bool keeps_weights) {
 }
 
 static int64_t source_elements(const DepthwiseGrid *grid) {
+  if (grid->is_fed)
+    return feed_sums_elements() + grid->ring.lines * grid->window.extent[2] * grid->channels;
   return grid->copies[0] ? held_lines(grid) * grid->length * grid->block : 0;
+}
+
+/* Of the weights that the kernel keeps by taps. */
+static int64_t own_kept_bytes(const DepthwiseGrid *grid) {
+  int64_t taps = grid->rows.count * grid->most_taps;
+  return align_64(grid->blocks * taps * grid->block * dtype_size(grid->sum));
 }
 
 static DepthwiseGrid depthwise_grid(Arena *arena, const Kernel *kernel) {
@@ -186,9 +198,13 @@ static DepthwiseGrid depthwise_grid(Arena *arena, const Kernel *kernel) {
   grid.images = conv->n / greatest(grid.pieces, 1);
   for (int i = 0; i < 2; i++)
     grid.copies[i] = (i == 0 || is_weight) && kernel->operands[i].dtype != grid.sum;
+  grid.is_fed = kernel->feeder != NULL;
   find_rows(arena, &grid);
   cut(&grid, kernel);
   hold_lines(&grid);
+  grid.ring.lines = reach(&grid, 1, &grid.ring.first);
+  grid.ring.at = own_elements(&grid, kernel->keeps_weights);
+  grid.ring.kept = own_kept_bytes(&grid) / dtype_size(grid.sum);
   int64_t given = grid.copies[1] ? grid.width * grid.block : 0;
   grid.bytes =
       align_64((own_elements(&grid, kernel->keeps_weights) + source_elements(&grid) + given) *
@@ -214,10 +230,22 @@ int64_t depthwise_kept_bytes(const Kernel *kernel) {
   if (kernel->operands[1].dtype != kernel_sum_type(kernel)) return 0;
   Arena *arena = arena_create();
   DepthwiseGrid grid = depthwise_grid(arena, kernel);
-  int64_t taps = grid.rows.count * grid.most_taps;
-  int64_t bytes = align_64(grid.blocks * taps * grid.block * dtype_size(grid.sum));
+  int64_t bytes = own_kept_bytes(&grid);
+  if (kernel->feeder) bytes += feed_kept_bytes(kernel->feeder);
   arena_destroy(arena);
   return bytes;
+}
+
+bool kernel_can_feed_lines(const Kernel *kernel, const Kernel *feeder) {
+  enum { MOST_RING_BYTES = 256 << 10 }; /* half of a second-level cache */
+  if (kernel->kind != KERNEL_CONV || !kernel_is_depthwise(kernel)) return false;
+  Arena *arena = arena_create();
+  DepthwiseGrid grid = depthwise_grid(arena, kernel);
+  int64_t ring = grid.ring.lines * grid.window.extent[2] * grid.channels * dtype_size(grid.sum);
+  bool can = !grid.copies[0] && kernel->operands[1].dtype == grid.sum && ring <= MOST_RING_BYTES &&
+             feed_makes_lines(kernel, feeder, grid.block);
+  arena_destroy(arena);
+  return can;
 }
 
 /* ---- epilogues ----------------------------------------------------------------------------- */
@@ -387,7 +415,9 @@ static void add_copies(const DepthwiseGrid *grid, TemplateHoles *holes, KernelFu
                          (long long)(grid->bytes / dtype_size(grid->sum) - source_elements(grid)),
                          (long long)lines, (long long)lines);
   template_add(holes, "BEGIN_TASK", begin);
-  template_add(holes, "LINE", line_text(grid, arena, function));
+  template_add(holes, "LINE", grid->is_fed ? grid->feed.line : line_text(grid, arena, function));
+  template_add(holes, "FEED_BEGIN", grid->is_fed ? grid->feed.begin : "");
+  template_add(holes, "FEED_LINES", grid->is_fed ? grid->feed.lines : "");
 }
 
 /* Calls with the number of taps that rows of a phase have, which depends on its residue along the last axis
@@ -522,10 +552,11 @@ static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
                             "    const int64_t channels = nnc_least(CB, CHANNELS - channel);\n"
                             "    %s *const own = kept + block * (ROWS * MOST * CB);\n"
                             "    %s"
+                            "%s"
                             "  }\n"
                             "  return;\n"
                             "}\n",
-                            type, by_taps));
+                            type, by_taps, grid->is_fed ? grid->feed.fill : ""));
   template_add(
       holes, "TASK_WEIGHTS",
       arena_printf(arena, "const %s *const weights = kept + channel * (ROWS * MOST);\n", type));
@@ -550,6 +581,7 @@ void depthwise_write(Code *code, KernelFunction *function) {
   if (function_write_empty(code, function)) return;
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
   bool is_weight = grid.pieces > 0;
+  if (grid.is_fed) grid.feed = feed_write(code, function, &grid.ring);
   add_extents(&grid, &holes);
   add_rows(&grid, &holes);
   add_seen(&grid, &holes);

@@ -205,6 +205,13 @@ static const char *const words[] = {"result",
                                     "at",
                                     "ahead",
                                     "panel_row",
+                                    "fed",
+                                    "feed_sums",
+                                    "ring",
+                                    "begun",
+                                    "made",
+                                    "from_line",
+                                    "to_line",
                                     NULL};
 
 const BackEnd back_end_c = {

@@ -24,6 +24,8 @@ enum { LEAST_KEPT_BYTES = 1 << 20 };
 /* conv.c: Target.kept_bytes, of contractions too. */
 int64_t weights_kept_bytes(const Kernel *kernel);
 bool weights_are_packed(const Kernel *kernel); /* Target.packs_weights */
+/* depthwise.c: Target.can_feed. */
+bool kernel_can_feed_lines(const Kernel *kernel, const Kernel *feeder);
 
 /* pool.c: in which the adjoints of max pooling add up. */
 DType pool_value_type(const Kernel *kernel);

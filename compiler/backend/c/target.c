@@ -75,6 +75,9 @@ static bool attention_has_units(DType dtype, int64_t depth, int64_t value_depth)
 /* Several lines at once are faster than one where they come from beyond the second-level cache. */
 enum { FAR_MATRIX_BYTES = 1 << 20 };
 
+/* Less stays in the second-level cache until it is read. */
+enum { FED_BYTES = 512 << 10 };
+
 const Target target_c = {
     .name = "c",
     .back_end = &back_end_c,
@@ -125,6 +128,8 @@ const Target target_c = {
     .least_kept_bytes = LEAST_KEPT_BYTES,
     .least_lines_bytes = FAR_MATRIX_BYTES,
     .packs_weights = weights_are_packed,
+    .can_feed = kernel_can_feed_lines,
+    .least_fed_bytes = FED_BYTES,
     .attention_has_units = attention_has_units,
     .attention_gains = attention_gains,
     .most_plane_channels = 1,

@@ -6,7 +6,9 @@
 #include "kernel/classes/window.h"
 #include "support/integers.h"
 
+/* Operand 0 of a kernel with a feeder is that of the feeder. */
 static int64_t conv_reads(const Kernel *kernel, int operand) {
+  if (operand == 0 && kernel->feeder) return kernel_class(kernel->feeder)->reads(kernel->feeder, 0);
   return operand == 0   ? window_x_elements(&kernel->conv)
          : operand == 1 ? window_w_elements(&kernel->conv)
                         : -1;
