@@ -371,9 +371,9 @@ NNC_INLINE nnc_ahead nnc_ahead_of_panel(uintptr_t from, int64_t row, int64_t dep
 }
 
 /* The same of the next tile's rows of a, which lies at `a`. Tiles of vectors of 32 bytes take so long that the processor
- * fetches rows that follow each other by itself in time. */
-enum { NNC_FETCHES_ROWS = NNC_PICK(1, 0, 1) };
-#define NNC_ROWS_AHEAD(ahead) (NNC_FETCHES_ROWS ? (ahead) : NULL)
+ * fetches rows that follow each other by itself in time, if they are not far: in a cache, however distant. */
+enum { NNC_FETCHES_NEAR_ROWS = NNC_PICK(1, 0, 1) };
+#define NNC_NEAR_ROWS_AHEAD(ahead) (NNC_FETCHES_NEAR_ROWS ? (ahead) : NULL)
 #define NNC_NEXT_ROWS(depth, a, row)                                                               \
   nnc_ahead_of_rows((uintptr_t)(a) + (uintptr_t)MR * (uintptr_t)(row) * sizeof *(a),               \
                     (row) * (int64_t)sizeof *(a), MR, (depth) * (int64_t)sizeof *(a))

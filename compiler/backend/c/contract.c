@@ -388,7 +388,7 @@ const char *contract_piece(const ContractWriter *writer) {
   template_add(&holes, "PANEL", contract_panel(writer));
   template_add(&holes, "PANEL_ROW", contract_panel_row(writer));
   template_add(&holes, "AHEAD", ahead);
-  template_add(&holes, "AHEAD_POINTER", contract_ahead_pointer(ahead));
+  template_add(&holes, "AHEAD_POINTER", contract_ahead_pointer(writer, ahead));
   template_add(&holes, "DEPTH", contract_depth(writer));
   template_add(&holes, "A", a_place(writer));
   template_add(&holes, "A_ROW", a_row(writer));

@@ -51,7 +51,7 @@ const char *contract_rows_in_place(const ContractWriter *writer);
 /* Declares `ahead`, what is fetched while a tile is summed (nnc_ahead of nnc_gemm.h); "" for nothing. */
 const char *contract_ahead(const ContractWriter *writer);
 /* How the tile is told of what contract_ahead declares. */
-const char *contract_ahead_pointer(const char *ahead);
+const char *contract_ahead_pointer(const ContractWriter *writer, const char *ahead);
 
 /* ---- contract_pack.c ---- */
 

@@ -123,7 +123,9 @@ const char *contract_ahead(const ContractWriter *writer) {
   return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
 }
 
-const char *contract_ahead_pointer(const char *ahead) {
-  if (code_mentions(ahead, "NNC_NEXT_ROWS")) return "NNC_ROWS_AHEAD(&ahead)";
+const char *contract_ahead_pointer(const ContractWriter *writer, const char *ahead) {
+  enum { FAR_BYTES = 2 << 20 };
+  if (code_mentions(ahead, "NNC_NEXT_ROWS") && operand_bytes(writer, writer->a_slot) <= FAR_BYTES)
+    return "NNC_NEAR_ROWS_AHEAD(&ahead)";
   return *ahead ? "&ahead" : "NULL";
 }
