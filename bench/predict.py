@@ -8,7 +8,7 @@ MODEL: mobilenet_v2, resnet50 (both unless told), at 224 x 224. Ours is `OUT ben
 torchvision's in inference mode: eager and by torch.compile with frozen weights, both also with the channels last; ONNX
 Runtime has the same network, exported, with all its optimizations. Of each the results are compared before it is timed.
 Rounds alternate between all ways on the same processors. The ratio is the fastest peer's least time by our least; that
-of the medians stands beside it; the bar is 1.2. --folder keeps the executables.
+of the medians stands beside it; the bar is 1.2. --folder keeps the executables, and takes those that are there.
 Status: 0 all bars met, 1 one is missed, 2 nothing to measure with."""
 import argparse
 import json
@@ -73,6 +73,7 @@ def main():
         sides.stop("no %s; bench/peers/install.sh makes it" % options.peers)
     with tempfile.TemporaryDirectory() as own:
         options.folder = options.folder or own
+        os.makedirs(options.folder, exist_ok=True)
         print("milliseconds a picture, the least (median)")
         rows = [measure(options, name, threads) for name in options.models for threads in options.threads]
     if options.json:
