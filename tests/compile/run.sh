@@ -144,18 +144,18 @@ at_least "flags from a file are never cached" "$(compilers "$work/log")" 1
 
 # ---- an edit of the model compiles what changed ----
 cat models/mnist_cnn.net > "$work/edited.net"
-"$nnc" "$work/edited.net" --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
+"$nnc" "$work/edited.net" $quick --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
 all=$(compilers "$work/log")
 sed -i "s/epochs *= [0-9]*/epochs = 3/" "$work/edited.net"
-"$nnc" "$work/edited.net" --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
+"$nnc" "$work/edited.net" $quick --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
 at_least "an edit compiles" "$(compilers "$work/log")" 1
 at_most "not everything" "$(compilers "$work/log")" $((all - 1))
 
 mkdir "$work/elsewhere"; { echo "# A line more."; cat "$work/edited.net"; } > "$work/elsewhere/edited.net"
-"$nnc" "$work/elsewhere/edited.net" --cache-dir="$work/cache" -v -o "$work/moved_lines" 2> "$work/log"
+"$nnc" "$work/elsewhere/edited.net" $quick --cache-dir="$work/cache" -v -o "$work/moved_lines" 2> "$work/log"
 at_most "kernels do not care for lines and folders" "$(compilers "$work/log")" 1
-"$nnc" "$work/edited.net" --cache-dir="$work/cache" -g -o "$work/debugged" 2> "$work/log"
-"$nnc" "$work/elsewhere/edited.net" --cache-dir="$work/cache" -g -v -o "$work/debugged" 2> "$work/log"
+"$nnc" "$work/edited.net" $quick --cache-dir="$work/cache" -g -o "$work/debugged" 2> "$work/log"
+"$nnc" "$work/elsewhere/edited.net" $quick --cache-dir="$work/cache" -g -v -o "$work/debugged" 2> "$work/log"
 at_least "debugging information does" "$(compilers "$work/log")" $((all - 1))
 
 # ---- damage ----
@@ -224,7 +224,7 @@ kill -TERM $child; wait $child; status=$?
 if [ $status -eq 143 ] && ! compgen -G "$work/tmp/nnc-*" >/dev/null; then ok; else fail "SIGTERM: status $status, left: $(ls "$work/tmp")"; fi
 
 # ---- instruction sets ----
-"$nnc" models/mnist_cnn.net --arch=v4,x86-64-v2,v3 -o "$work/levels" 2> "$work/log"
+"$nnc" models/mnist_cnn.net $quick --arch=v4,x86-64-v2,v3 -o "$work/levels" 2> "$work/log"
 if [ "$(uname -m)" != x86_64 ]; then echo "skipped: levels are those of x86-64"
 else
   check "a list of levels" test -x "$work/levels"
@@ -239,7 +239,7 @@ else
     fi
     last=$level
     check_status "$level is used" 0 "^code for x86-64-$level .*: used" "$work/levels" info --isa=$level
-    check "$level alone" "$nnc" models/mnist_cnn.net --arch=$level -o "$work/alone"
+    check "$level alone" "$nnc" models/mnist_cnn.net $quick --arch=$level -o "$work/alone"
     many() { "$work/levels" "$@" --isa=$level; }
     one=$(weights "$work/alone") several=$(weights many)
     if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$level alone and in a list differ: $one, $several"; fi
