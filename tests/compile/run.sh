@@ -144,18 +144,18 @@ at_least "flags from a file are never cached" "$(compilers "$work/log")" 1
 
 # ---- an edit of the model compiles what changed ----
 cat models/mnist_cnn.net > "$work/edited.net"
-"$nnc" "$work/edited.net" $quick --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
+"$nnc" "$work/edited.net" --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
 all=$(compilers "$work/log")
 sed -i "s/epochs *= [0-9]*/epochs = 3/" "$work/edited.net"
-"$nnc" "$work/edited.net" $quick --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
+"$nnc" "$work/edited.net" --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
 at_least "an edit compiles" "$(compilers "$work/log")" 1
 at_most "not everything" "$(compilers "$work/log")" $((all - 1))
 
 mkdir "$work/elsewhere"; { echo "# A line more."; cat "$work/edited.net"; } > "$work/elsewhere/edited.net"
-"$nnc" "$work/elsewhere/edited.net" $quick --cache-dir="$work/cache" -v -o "$work/moved_lines" 2> "$work/log"
+"$nnc" "$work/elsewhere/edited.net" --cache-dir="$work/cache" -v -o "$work/moved_lines" 2> "$work/log"
 at_most "kernels do not care for lines and folders" "$(compilers "$work/log")" 1
-"$nnc" "$work/edited.net" $quick --cache-dir="$work/cache" -g -o "$work/debugged" 2> "$work/log"
-"$nnc" "$work/elsewhere/edited.net" $quick --cache-dir="$work/cache" -g -v -o "$work/debugged" 2> "$work/log"
+"$nnc" "$work/edited.net" --cache-dir="$work/cache" -g -o "$work/debugged" 2> "$work/log"
+"$nnc" "$work/elsewhere/edited.net" --cache-dir="$work/cache" -g -v -o "$work/debugged" 2> "$work/log"
 at_least "debugging information does" "$(compilers "$work/log")" $((all - 1))
 
 # ---- damage ----

@@ -442,11 +442,14 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   int first = number_of_environment("NNC_TEST_SEED", 0);
   int end = first + number_of_environment("NNC_TEST_COUNT", 1);
   for (int seed = first; seed < end; seed++)
-    for (int i = 0; i < list.cases.count; i++) {
+    for (int i = 0; i < list.cases.count;) {
       Arena *inner = arena_create();
       Trial trial = trial_create(inner, &list.cases.items[i], family, i, seed);
-      for (int c = 0; c < COMPILERS; c++)
-        if (takers(&list, family, i) & 1u << c) check_trial(&trial, &compiled[c]);
+      do {
+        trial.test = &list.cases.items[trial.number = i];
+        for (int c = 0; c < COMPILERS; c++)
+          if (takers(&list, family, i) & 1u << c) check_trial(&trial, &compiled[c]);
+      } while (++i < list.cases.count && list.cases.items[i].is_same);
       operands_free(&trial.before);
       arena_destroy(inner);
     }
@@ -541,6 +544,7 @@ static void make_variants(CaseList *list, void (*make)(CaseList *list)) {
       variant.kernel = kernel;
       variant.name = arena_printf(list->arena, "%s, variant %lld", model.name, (long long)number);
       variant.times = 0;
+      variant.is_same = number > 1;
       vec_push(list->arena, &list->cases, variant);
     }
   }
