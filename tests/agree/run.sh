@@ -21,7 +21,7 @@ agree() { # NUMBER TYPE MODEL
   local status
   [[ $plain != *" $3 "* ]] || export AGREE_PLAIN=1
   [ -n "${AGREE_LONG:-}" ] || [[ $3 == models/* ]] || export AGREE_CFLAGS=-O1
-  [ $(($1 % 3)) -eq 0 ] || export AGREE_FULL=1 # which takes every third program of f64
+  [ $(($1 % 3)) -eq 0 ] || export AGREE_FULL=1 # every third program of f64 is at -O0, too
   mkdir "$work/$1"
   "$build/tests/agree" "$build/bin/nnc" "$3" "$2" 5 "$work/$1" >"$work/$1.out" 2>&1; status=$?
   sed -i "s/^/$2 /" "$work/$1.out"
