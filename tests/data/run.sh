@@ -9,7 +9,7 @@
 #
 # Usage: tests/data/run.sh BUILD
 # DATA_SETS is the directory of the real data sets (../shared/data unless set); without it, those tests
-# are skipped. MUTATIONS: mutated files of each format (2000; 1000 with NNC_SMALL). NNC_SMALL: set, internal buffers are a few bytes.
+# are skipped. MUTATIONS: mutated files of each format (3000). NNC_SMALL: set, internal buffers are a few bytes.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/data
@@ -36,8 +36,8 @@ report() { # NAME STATUS LOG
 
 # Compilers take most of this suite's time, and four times as much for -O1 as for -O0 where they sanitize: only what
 # computes pictures is optimized, whose bits are to be the same then, and which takes long without.
-optimized=picture mutations=2000
-[ -z "${NNC_SMALL:-}" ] || optimized=nothing mutations=1000 # suite.data has the others
+optimized=picture
+[ -z "${NNC_SMALL:-}" ] || optimized=nothing # suite.data has it
 
 # build SANITIZERS FOLDER: the readers, and the folders that they are made of, as a library.
 build() {
@@ -119,7 +119,7 @@ for format in idx npy npz csv list tar rows text picture wav cache; do
   log=$work/mutate_$format.log
   link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
     -o "$work/mutate_$format" >"$log" 2>&1 &&
-    timeout 600 "$work/mutate_$format" "${MUTATIONS:-$mutations}" "$work/seeds/$format"/* >>"$log" 2>&1
+    timeout 600 "$work/mutate_$format" "${MUTATIONS:-3000}" "$work/seeds/$format"/* >>"$log" 2>&1
   report "mutated $format files" $? "$log"
 done
 
