@@ -3,7 +3,8 @@
  *     agree NNC MODEL.net FLOAT STEPS WORKDIR
  *
  * Elaborates MODEL, lets the interpreter initialize it and take STEPS steps in double on generated
- * inputs; compiles it at -O0 (in f32 if AGREE_LONG is set: the code is that of f64) and at -O1 and lets each executable
+ * inputs; compiles it at -O0 (not where AGREE_FULL is set, nor in f32: the code is that of f64; but always if AGREE_LONG is
+ * set) and at -O1 and lets each executable
  * take the same steps from the same weights (command `step`) with 1 and 2 threads.  Weights must agree norm-wise with the
  * interpreter's within the tolerance of FLOAT, losses too, and files of different thread counts
  * byte for byte.  FLOAT is f64 or f32, all floats' type, or bf16 or f16, the precision of train;
@@ -343,7 +344,8 @@ int main(int argc, char **argv) {
   save_start(&test);
   interpret_steps(&test);
   /* A limit is for the optimized program; -O0 stores every value. */
-  bool is_repeated = test.float_type == DTYPE_F32 && !getenv("AGREE_LONG");
+  bool is_repeated =
+      (test.float_type == DTYPE_F32 || getenv("AGREE_FULL")) && !getenv("AGREE_LONG");
   if (getenv("AGREE_OPTIONS") == NULL && !is_repeated) run_level(&test, 0);
   run_level(&test, 1);
   arena_destroy(test.arena);

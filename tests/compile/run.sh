@@ -224,7 +224,7 @@ kill -TERM $child; wait $child; status=$?
 if [ $status -eq 143 ] && ! compgen -G "$work/tmp/nnc-*" >/dev/null; then ok; else fail "SIGTERM: status $status, left: $(ls "$work/tmp")"; fi
 
 # ---- instruction sets ----
-"$nnc" models/mnist_cnn.net --arch=v4,x86-64-v2,v3 -o "$work/levels" 2> "$work/log"
+"$nnc" models/mnist_cnn.net $quick --arch=v4,x86-64-v2,v3 -o "$work/levels" 2> "$work/log"
 if [ "$(uname -m)" != x86_64 ]; then echo "skipped: levels are those of x86-64"
 else
   check "a list of levels" test -x "$work/levels"
@@ -239,7 +239,7 @@ else
     fi
     last=$level
     check_status "$level is used" 0 "^code for x86-64-$level .*: used" "$work/levels" info --isa=$level
-    check "$level alone" "$nnc" models/mnist_cnn.net --arch=$level -o "$work/alone"
+    check "$level alone" "$nnc" models/mnist_cnn.net $quick --arch=$level -o "$work/alone"
     many() { "$work/levels" "$@" --isa=$level; }
     one=$(weights "$work/alone") several=$(weights many)
     if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$level alone and in a list differ: $one, $several"; fi

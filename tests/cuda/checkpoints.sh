@@ -23,7 +23,7 @@ close_run() { check "$1" python3 tests/cuda/compare.py "$(checkpoint "$2")" "$(c
 moving() { # TYPE LIMIT
   local digits=$here/digits.net run
   write_digits
-  check "digits of C" "$nnc" --float="$1" "$digits" -o "$here/c"
+  check "digits of C" "$nnc" $quick --float="$1" "$digits" -o "$here/c"
   check "digits of CUDA" "$nnc" "${cuda[@]}" --float="$1" "$digits" -o "$here/cuda"
   run_digits c whole_c --steps 50
   run_digits cuda whole_cuda --steps 50
@@ -87,7 +87,7 @@ steering() {
     "$here/cuda" eval --json --confusion --per-class --wrong 5 --data "$here/data" --out "$here/$part" --quiet >"$here/$part.json"
   done
   same_files "classes" "$here/whole.json" "$here/parts.json"
-  check "$nnc: digits of C" "$nnc" "$here/digits.net" -o "$here/c"
+  check "$nnc: digits of C" "$nnc" $quick "$here/digits.net" -o "$here/c"
   "$here/c" eval --json --confusion --data "$here/data" --init "$here/whole/checkpoint.safetensors" --quiet >"$here/c.json"
   same_files "the confusion of C" <(grep -o "\"confusion\":[][0-9,]*]]" "$here/c.json") <(grep -o "\"confusion\":[][0-9,]*]]" "$here/whole.json")
   check_status "the area of C" 0 "$(grep -o '"area":[0-9.]\{5\}' "$here/c.json")" cat "$here/whole.json"
@@ -97,9 +97,10 @@ steering() {
 # Of weights that CUDA keeps with their channels last, in files as C has them; read and written by rows, too.
 turning() {
   local program=$here/channels.net
-  sed 's/^const batch = .*/const batch = 10/' tests/cuda/channels.net >"$program"
-  check "digits" "$build/bin/nnc-digits" "$here/data" --train 100 --test 20
-  check "channels.net of C" "$nnc" --float=f64 "$program" -o "$here/c"
+  export "${quick_kernels?}"
+  sed 's/^const batch = .*/const batch = 4/' tests/cuda/channels.net >"$program"
+  check "digits" "$build/bin/nnc-digits" "$here/data" --train 40 --test 8
+  check "channels.net of C" "$nnc" $quick --float=f64 "$program" -o "$here/c"
   check "channels.net of CUDA" "$nnc" "${cuda[@]}" --float=f64 "$program" -o "$here/cuda"
   check "a variable has its channels last" grep -q 'channels last' <("$nnc" --target=cuda --emit=program "$program")
   run_digits c whole_c --steps 7
@@ -122,7 +123,7 @@ dumps_read_back() { # PROGRAM
 }
 
 part_checkpoints() {
-  job "checkpoints, f32" moving f32 1e-3
+  [ -z "$is_long" ] || job "checkpoints, f32" moving f32 1e-3 # as killed and steered runs are
   job "checkpoints, f64" moving f64 1e-9
   job "weights with channels last" turning
   job "killed runs" killed

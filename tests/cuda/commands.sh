@@ -4,7 +4,7 @@ commands_of_digits() {
   local digits=$here/cuda out=(--data "$here/data" --out "$here/run") c=(--data "$here/data" --out "$here/run" --quiet)
   check "digits" "$build/bin/nnc-digits" "$here/data" --train 500 --test 60
   check "digits of CUDA" "$nnc" "${cuda[@]}" tests/kill/digits.net -o "$digits"
-  check "digits of C" "$nnc" tests/kill/digits.net -o "$here/c"
+  check "digits of C" "$nnc" $quick tests/kill/digits.net -o "$here/c"
   check "train" "$digits" "${out[@]}" --steps 20 --quiet
   check_status "info" 0 'nnc CUDA emulator.*compute capability 9.0' "$digits" info
   check_status "eval" 0 "$("$here/c" eval "${c[@]}" | tail -n 1 | grep -oE 'accuracy.{0,4}[0-9.]{4}')" "$digits" eval "${c[@]}"

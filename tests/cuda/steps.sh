@@ -35,7 +35,7 @@ next_step() { # PROGRAM OUT STEPS FLAGS...
 each_step() { # MODEL STEPS [OPTIONS...]
   local model=$1 last=$2 step files far=() strays farthest keys=linear.0.b; shift 2
   write_data "$model"
-  check "$model of C" "$nnc" "$model" "$@" -o "$here/in_c"
+  check "$model of C" "$nnc" $quick "$model" "$@" -o "$here/in_c"
   check "$model of CUDA" "$nnc" "${cuda[@]}" "$model" "$@" -o "$here/on_cuda"
   next_step on_cuda parts 1
   for ((step = 2; step <= last; step++)); do

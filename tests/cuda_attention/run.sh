@@ -105,14 +105,15 @@ compiled() {
   check "$name: spills nothing" test "$(grep -c 'spill stores' "$name.ptxas")" -gt 3 -a "$(grep -c ' [1-9][0-9]* bytes spill' "$name.ptxas")" -eq 0
 }
 
-for form in 1 3 5 ${is_long:+0 2 4}; do tried "form$form" f32 2e-5 form=$form; done
+# Form 1 has other extents below.
+for form in 3 5 ${is_long:+0 1 2 4}; do tried "form$form" f32 2e-5 form=$form; done
 tried odd f32 2e-5 queries=37 keys=23 depth=5 values=7 form=1
 tried few f32 2e-5 queries=1 keys=70 depth=3 values=1
 [ -z "$is_long" ] || tried two f32 2e-5 queries=70 keys=2 depth=1 values=3 form=3
 [ -z "$is_long" ] || tried deep f32 2e-5 queries=33 keys=40 depth=256 values=256 form=1
 tried wide f32 2e-5 queries=66 keys=40 depth=64 values=128 form=1
 too_deep deepest f32 2e-5 queries=5 keys=7 depth=700 values=512 form=1
-too_deep deepest.f64 f64 1e-11 queries=5 keys=7 depth=221 values=221
+[ -z "$is_long" ] || too_deep deepest.f64 f64 1e-11 queries=5 keys=7 depth=221 values=221
 NNC_EMULATOR_FLAGS=-g0 # with -O1: these run for longer
 tried many f32 2e-5 n=4 heads=11 queries=195 keys=195 depth=64 values=64 form=1
 [ -z "$is_long" ] || tried uneven f32 2e-5 n=4 heads=17 queries=100 keys=130 depth=128 values=96
@@ -131,7 +132,7 @@ tried turned.tf32 tf32 4e-3
 program=$here/forms.net
 # Far from 0: all that is rounded are results and, to the type, the weights before they are divided by their sum.
 far f32 f32 2e-5 low=-1e9
-far bf16 bf16 2e-2 low=-1e9
+[ -z "$is_long" ] || far bf16 bf16 2e-2 low=-1e9
 [ -z "$is_long" ] || far least bf16 2e-2 low=-3.4e38
 [ -z "$is_long" ] || far large bf16 2e-2 size=131072
 far scaled bf16 2e-2 size=131072 depth=24

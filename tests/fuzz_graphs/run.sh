@@ -9,14 +9,14 @@
 #   - seeds on which the generator itself, or the judge, once failed
 #   - graphs with a small mistake, of which the judge must notice nearly all
 #   - the cases as executables: -O0 and -O1, own types and f64, 1 and 2 threads
-#   - the first C_SEEDS (24; --long: 36) of the seeds as executables, at -O1
+#   - the first C_SEEDS (16; --long: 36) of the seeds as executables, at -O1
 #   - others of them with all channels last (--long: more)
 #
 # Longer: docs/testing.md.  $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
-seeds=200 halves=16 half_executables=8 far=40 faults=120 c_seeds=24 all_last=12 quick=-O0
-[ "${2:-}" = --long ] && seeds=300 halves=60 half_executables=16 far=80 faults=200 c_seeds=36 all_last=96 quick=-O1
+seeds=200 halves=16 half_executables=6 far=24 faults=80 c_seeds=16 all_last=8 far_executables=12 quick=-O0
+[ "${2:-}" = --long ] && seeds=300 halves=60 half_executables=16 far=80 far_executables=24 faults=200 c_seeds=36 all_last=96 quick=-O1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -32,7 +32,7 @@ judge() {
   passed=$((passed + $(cut -d' ' -f1 <<<"$line")))
   failed=$((failed + $(cut -d' ' -f3 <<<"$line")))
 }
-# notice SHARE FLAGS...: of 120 (--long: 200) small mistakes, less those in graphs that cannot be judged (some 15 of 200
+# notice SHARE FLAGS...: of 80 (--long: 200) small mistakes, less those in graphs that cannot be judged (some 15 of 200
 # far ones), at least SHARE percent. Which graphs are drawn depends on the compiler that built the generator.
 notice() {
   local share=$1 out noticed of; shift
@@ -52,11 +52,11 @@ notice 93 --far f32
 in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
 quick_in_c=("${in_c[@]::${#in_c[@]}-1}" "$quick ${NNC_CFLAGS:-}")
 judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
-judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-$c_seeds}" --batch 12
+judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-$c_seeds}" --batch 8
 judge "${quick_in_c[@]}" --from 601 --count $all_last --batch 12 --target last
 judge "${quick_in_c[@]}" --from 701 --count $half_executables --batch 8 --target last --half bf16
 for half in bf16 f16; do judge "${quick_in_c[@]}" --from 361 --count $half_executables --batch 8 --half $half; done
-judge "${quick_in_c[@]}" --from 501 --count 24 --batch 12 --far f32
+judge "${quick_in_c[@]}" --from 501 --count $far_executables --batch 12 --far f32
 judge "${in_c[@]}" --from 8100288 --count 1 --far f32 # nothing but rounding is left of some results
 judge "${in_c[@]}" --from 5059 --count 1 --looks types
 echo "$passed passed, $failed failed"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Hostile use: mutated programs, damaged data files and checkpoints, injections.  Usage: tests/mutants/run.sh BUILD [FLAG...]
 #
-#   --programs N   mutants of the tree's programs (200); half of those that nnc accepts are compiled to C, without warnings
-#   --compiled P   which share of them (0.5): the expensive part
+#   --programs N   mutants of the tree's programs (200); a quarter of those that nnc accepts are compiled to C, without warnings
+#   --compiled P   which share of them (0.25): the expensive part
 #   --files N      damaged files, each read by a command of an executable (140)
 #   --no-injections
 #   --seed S       other mutants (1)
@@ -10,7 +10,7 @@
 #   --kept DIR     where the files of findings go (default: mutants-findings in BUILD)
 #
 # The long run, about an hour on two cores:
-#   bash tests/mutants/run.sh build --programs 19004 --files 4959
+#   bash tests/mutants/run.sh build --programs 19004 --compiled 0.5 --files 4959
 #   bash tests/kill/run.sh build --rounds 20
 set -uo pipefail
 build=$(cd "$1" && pwd); shift

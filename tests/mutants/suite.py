@@ -15,7 +15,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("work")
     parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--compiled", type=float, default=0.5)
+    parser.add_argument("--compiled", type=float, default=0.25)
     parser.add_argument("--files", type=int, default=140)
     parser.add_argument("--no-injections", action="store_true")
     parser.add_argument("--seed", default="1")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Random graphs through the toy target (toy.h): executables whose kernels it writes against the
 # interpreter, in f64 and some in their own types.
-# Usage: tests/toy_target/run.sh BUILD [SEEDS (80)]; $NNC_CFLAGS: flags of BUILD's sanitizers
+# Usage: tests/toy_target/run.sh BUILD [SEEDS (48)]; $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
-seeds=${2:-80}
+seeds=${2:-48}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

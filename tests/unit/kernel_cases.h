@@ -13,6 +13,8 @@ typedef struct KernelCase {
   double scale; /* absolute part of the tolerance, in units of the type's */
   double
       times; /* errors are at most so many times those of the case before; 0: whatever they are */
+  bool
+      is_same; /* as the case before, but for the variant: with the same operands, it gives the same */
 } KernelCase;
 
 typedef struct CaseList {

@@ -193,6 +193,16 @@ static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_
   return true;
 }
 
+/* Whether the position is under some tap. */
+static bool reference_covers(const ConvSlots *s, const int64_t *out, const int64_t *in) {
+  for (int i = 0; i < s->spatial; i++) {
+    int64_t from = in[i] - out[i] * s->stride[i] + s->low[i];
+    if (from < 0 || from % s->dilation[i] != 0 || from / s->dilation[i] >= s->kernel[i])
+      return false;
+  }
+  return true;
+}
+
 /* x, w or y at the point, from the operand that holds it. */
 static double reference_x(const Reference *r, int operand, int64_t n, int64_t channel,
                           const int64_t *in) {
@@ -269,6 +279,7 @@ static double reference_max_pool_grad(const Reference *r) {
   int64_t out[3] = {0};
   if (reference_is_empty(s->out, s->spatial)) return 0;
   do {
+    if (!reference_covers(s, out, r->at + 2)) continue;
     int64_t tap[3] = {0}, in[3], best_in[3] = {-1, -1, -1};
     double best = -INFINITY;
     bool found = false;
@@ -292,14 +303,11 @@ static double reference_max_unpool(const Reference *r) {
   int64_t out[3] = {0};
   if (reference_is_empty(s->out, s->spatial)) return 0;
   do {
-    int64_t tap[3] = {0}, in[3];
-    double number = 0;
-    do {
-      bool is_it = reference_y(r, 0, r->at[0], r->at[1], out) == number++;
-      if (is_it && reference_under(s, out, tap, in) &&
-          memcmp(in, r->at + 2, sizeof *in * (size_t)s->spatial) == 0)
-        sum += reference_y(r, 1, r->at[0], r->at[1], out);
-    } while (reference_next(tap, s->kernel, s->spatial));
+    int64_t tap[3], in[3], place = (int64_t)reference_y(r, 0, r->at[0], r->at[1], out);
+    for (int i = s->spatial - 1; i >= 0; i--) tap[i] = place % s->kernel[i], place /= s->kernel[i];
+    if (place == 0 && reference_under(s, out, tap, in) &&
+        memcmp(in, r->at + 2, sizeof *in * (size_t)s->spatial) == 0)
+      sum += reference_y(r, 1, r->at[0], r->at[1], out);
   } while (reference_next(out, s->out, s->spatial));
   return sum;
 }

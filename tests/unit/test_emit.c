@@ -1,6 +1,6 @@
-/* Kernels as C: each case is emitted, compiled as a shared object by clang for this machine and by one of three others in
- * turn (warnings are errors; -Og by gcc, which warns of loops at -O0; by clang -O1, for another machine -O0; where
- * NNC_TEST_LONG is set, by all four with -O3), run with one to four workers, and compared with the plain meaning of the
+/* Kernels as C: each case is emitted, compiled as a shared object by one of four compilers in turn (warnings are errors;
+ * -Og by gcc, which warns of loops at -O0; by clang -O1, for another machine -O0; where NNC_TEST_LONG is set, by all four
+ * with -O3), run with one to four workers, and compared with the plain meaning of the
  * kernel (kernel_reference.h). The bits must not depend on the number of workers, and operands end where unreadable
  * memory begins, so an access past an end is fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of
  * so many seeds from it on. */
@@ -297,19 +297,18 @@ static bool is_product_of_bf16(const KernelCase *test) {
 }
 
 enum { COMPILERS = 5 };
-enum { OTHERS = 3 }; /* of them, after the first, that take turns */
-/* Two compute products of bf16 in other ways; the last of all has no other cases. */
-enum { PAIRS = 3, MATRIX_UNIT = 4 };
+/* In the order of compile_cases; the last two compute products of bf16 in other ways, and the last has no other cases. */
+enum { CLANG, GCC, OLDER_CLANG, PAIRS, MATRIX_UNIT };
 
-/* The compilers of a case, a bit each. A case that is compared with the one before has the same. Variants differ in
- * numbers alone, so the first compiler takes turns with the others there. */
+/* The compilers of a case, a bit each. A case that is compared with the one before has the same. Turns are odd in number,
+ * so that where every second case is of another type, each compiler gets both. */
 static unsigned takers(const CaseList *list, const char *family, int number) {
-  int turn = 0;
+  static const unsigned turns[] = {CLANG, GCC, CLANG, OLDER_CLANG, CLANG, PAIRS, CLANG};
+  const int count = sizeof turns / sizeof *turns;
+  int turn = (int)(strlen(family) % (size_t)count); /* small families begin elsewhere */
   for (int i = 1; i <= number; i++) turn += !(list->cases.items[i].times > 0);
-  unsigned all = (1u << (1 + OTHERS)) - 1, of_bf16 = 1u << PAIRS | 1u << MATRIX_UNIT;
-  unsigned taken =
-      strstr(family, "variants") ? 1u << turn % (1 + OTHERS) : 1u | 2u << turn % OTHERS;
-  if (getenv("NNC_TEST_LONG")) taken = all;
+  unsigned all = (1u << MATRIX_UNIT) - 1, of_bf16 = 1u << PAIRS | 1u << MATRIX_UNIT;
+  unsigned taken = getenv("NNC_TEST_LONG") ? all : 1u << turns[turn % count];
   return is_product_of_bf16(&list->cases.items[number]) ? taken | of_bf16 : taken;
 }
 
@@ -443,11 +442,14 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   int first = number_of_environment("NNC_TEST_SEED", 0);
   int end = first + number_of_environment("NNC_TEST_COUNT", 1);
   for (int seed = first; seed < end; seed++)
-    for (int i = 0; i < list.cases.count; i++) {
+    for (int i = 0; i < list.cases.count;) {
       Arena *inner = arena_create();
       Trial trial = trial_create(inner, &list.cases.items[i], family, i, seed);
-      for (int c = 0; c < COMPILERS; c++)
-        if (takers(&list, family, i) & 1u << c) check_trial(&trial, &compiled[c]);
+      do {
+        trial.test = &list.cases.items[trial.number = i];
+        for (int c = 0; c < COMPILERS; c++)
+          if (takers(&list, family, i) & 1u << c) check_trial(&trial, &compiled[c]);
+      } while (++i < list.cases.count && list.cases.items[i].is_same);
       operands_free(&trial.before);
       arena_destroy(inner);
     }
@@ -542,6 +544,7 @@ static void make_variants(CaseList *list, void (*make)(CaseList *list)) {
       variant.kernel = kernel;
       variant.name = arena_printf(list->arena, "%s, variant %lld", model.name, (long long)number);
       variant.times = 0;
+      variant.is_same = number > 1;
       vec_push(list->arena, &list->cases, variant);
     }
   }

@@ -8,8 +8,9 @@
  * their number, else there is one.  A variable without a start keeps its initial value.  The
  * interpreter takes the steps in double; then executables of f64 and of f32 do, by their command
  * `step`.  Each expected tensor must agree within the tolerance, relative to its greatest element;
- * infinities and NaNs must be where they are expected.  Metadata of the file may give
- * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops.  With a type the program computes in
+ * infinities and NaNs must be where they are expected. Where VECTORS_EXACT is set, and VECTORS_LONG is not, there is none of
+ * f32.  Metadata of the file may give
+ * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops, in f64 alone unless VECTORS_LONG is set.  With a type the program computes in
  * that type by its own declarations: nothing is retyped, and of 16 bits the tolerance is "units" of the last
  * place of the greatest element, 2^-8 or 2^-11 of it each.  The C is
  * compiled without optimization, in a quarter of the time, unless VECTORS_LONG is set.  VECTORS_OPTIONS holds further options for NNC.  Prints what differs and how much was
@@ -426,7 +427,8 @@ int main(int argc, char **argv) {
   if (argc != 5 && !loops && !has_type)
     die("usage:", "vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop | bf16 | f16 | f64]");
   const DType types[] = {has_type ? own_type : DTYPE_F64, DTYPE_F32};
-  const int type_count = has_type ? 1 : 2;
+  bool is_exact = (loops || getenv("VECTORS_EXACT")) && !getenv("VECTORS_LONG");
+  const int type_count = has_type || is_exact ? 1 : 2;
   Case test = {.nnc = argv[1],
                .program = argv[2],
                .work = argv[4],
