@@ -45,7 +45,7 @@ static int add_operand(Kernel *kernel, const char *name, DType dtype, int64_t el
 }
 
 static void add_case(CaseList *list, const char *name, const Kernel *kernel, double scale) {
-  KernelCase test = {name, kernel, scale, 0};
+  KernelCase test = {.name = name, .kernel = kernel, .scale = scale};
   vec_push(list->arena, &list->cases, test);
 }
 
