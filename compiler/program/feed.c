@@ -6,7 +6,6 @@
 #include "kernel/feed.h"
 #include "program/stages.h"
 
-#include <string.h>
 #include "ops/op.h"
 
 /* Whether the node is a parameter that the graph leaves as it is. */

@@ -15,7 +15,7 @@ enum {
   MOST_WEIGHT_BYTES = 64 << 10 /* they are read anew for each line */
 };
 
-/* The product that the feeder is, by lines as they are without an end: all columns are one block. */
+/* The feeder as a product whose blocks are lines: each has all columns, and reads its rows where they are. */
 static ContractWriter line_writer(Arena *arena, KernelFunction *function,
                                   const WindowProduct *product, int64_t positions) {
   ContractWriter writer = {

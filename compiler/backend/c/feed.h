@@ -4,8 +4,8 @@
 
 #include "backend/c/kernels.h"
 
-/* Whether the feeder is a pointwise convolution with few weights, whose channels a worker takes all at once (of `block` of
- * them), and makes long lines. */
+/* Whether the feeder is a pointwise convolution that can make the kernel's lines: a task has `block` channels of them, which
+ * must be all; lines must be long and weights few, since each line reads these anew. */
 bool feed_makes_lines(const Kernel *kernel, const Kernel *feeder, int64_t block);
 /* Bytes of the weights that a feeder keeps; elements of its sums, and of all lines that are held. */
 int64_t feed_kept_bytes(const Kernel *feeder);
