@@ -3,9 +3,8 @@
  *     agree NNC MODEL.net FLOAT STEPS WORKDIR
  *
  * Elaborates MODEL, lets the interpreter initialize it and take STEPS steps in double on generated
- * inputs; compiles it at -O0 (not where AGREE_FULL is set, nor in f32: the code is that of f64; but always if AGREE_LONG is
- * set) and at -O1 and lets each executable
- * take the same steps from the same weights (command `step`) with 1 and 2 threads.  Weights must agree norm-wise with the
+ * inputs; compiles it at -O0 (not where AGREE_FULL is set, nor in f32: the code is that of f64; but always if AGREE_LONG
+ * is set) and at -O1 and lets each executable take the same steps from the same weights (command `step`) with 1 and 2 threads.  Weights must agree norm-wise with the
  * interpreter's within the tolerance of FLOAT, losses too, and files of different thread counts
  * byte for byte.  FLOAT is f64 or f32, all floats' type, or bf16 or f16, the precision of train;
  * there, and where AGREE_PLAIN is set, the optimizer is sgd, since Adam gives all gradients one size,

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The library against reference vectors made with PyTorch (make.py), through the interpreter and through
-# executables of f64 and, every second group, f32 (--long: every group); groups with scans once more with scans as loops, in
-# f64 (--long: in f32, too); groups written
-# in TYPE in bf16, f16 and f64 by their own declarations.  Usage: tests/vectors/run.sh BUILD [--long] [GROUP...]
+# The library against reference vectors made with PyTorch (make.py), through the interpreter and through executables of
+# f64 and, every second group, f32 (--long: every group); groups with scans once more with scans as loops, in f64 (--long:
+# in f32, too); groups written in TYPE in bf16, f16 and f64 by their own declarations.
+# Usage: tests/vectors/run.sh BUILD [--long] [GROUP...]
 # Executables are compiled without optimization; with --long as nnc does.
 #
 # Every name that `nnc doc --internal` lists is called in some vector, but for those in `exceptions`; optimizers,

@@ -8,12 +8,12 @@
  * their number, else there is one.  A variable without a start keeps its initial value.  The
  * interpreter takes the steps in double; then executables of f64 and of f32 do, by their command
  * `step`.  Each expected tensor must agree within the tolerance, relative to its greatest element;
- * infinities and NaNs must be where they are expected. Where VECTORS_EXACT is set, and VECTORS_LONG is not, there is none of
- * f32.  Metadata of the file may give
- * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops, in f64 alone unless VECTORS_LONG is set.  With a type the program computes in
- * that type by its own declarations: nothing is retyped, and of 16 bits the tolerance is "units" of the last
- * place of the greatest element, 2^-8 or 2^-11 of it each.  The C is
- * compiled without optimization, in a quarter of the time, unless VECTORS_LONG is set.  VECTORS_OPTIONS holds further options for NNC.  Prints what differs and how much was
+ * infinities and NaNs must be where they are expected. Where VECTORS_EXACT is set, and VECTORS_LONG is not, there is no
+ * executable of f32.  Metadata of the file may give "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops, in
+ * f64 alone unless VECTORS_LONG is set.  With a type the program computes in that type by its own declarations: nothing is
+ * retyped, and of 16 bits the tolerance is "units" of the last place of the greatest element, 2^-8 or 2^-11 of it each.
+ * The C is compiled without optimization, in a quarter of the time, unless VECTORS_LONG is set.  VECTORS_OPTIONS holds
+ * further options for NNC.  Prints what differs and how much was
  * compared. */
 #include <math.h>
 #include <stdio.h>
