@@ -94,6 +94,11 @@ for float in f32 f64; do
 done
 fed() { "$nnc" "$@" --emit=program | grep -c '^  fed \['; }
 check "a prediction has two kernels that are fed, one of which evaluation has otherwise" test "$(fed lines.net)" = 3
+"$nnc" lines.net --emit=c -o lines.c
+for cc in gcc clang; do
+  command -v $cc >/dev/null || continue
+  check "$cc does not warn of the C" $cc -std=gnu11 -fsyntax-only -Wall -Wextra -Werror -I "$build/include/nnc" lines.c
+done
 check "a limit feeds none" test "$(fed lines.net --memory-limit=64G)" = 0
 check "-O0 feeds none" test "$(fed lines.net -O0)" = 0
 check "CUDA feeds none" test "$(fed lines.net --target=cuda)" = 0

@@ -521,13 +521,15 @@ static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
   const Kernel *kernel = function->kernel;
   const char *type = c_value_type(grid->sum);
   bool is_kept = kernel->keeps_weights;
-  const char *by_taps = arena_printf(
-      arena,
-      "for (int64_t t = 0; t < %s; t++)\n"
-      "  for (int64_t c = 0; c < (tap_of[t] < 0 ? 0 : channels); c++)\n"
-      "    %s[t * CB + c] = %s(%s[(channel + c) * TAPS + tap_of[t]]);\n",
-      is_kept ? "ROWS * MOST" : "(held == channel ? 0 : ROWS * MOST)", is_kept ? "own" : "weights",
-      c_loader(arena, kernel->operands[1].dtype), function->operands[1]);
+  const char *indent = is_kept ? "    " : "";
+  const char *by_taps =
+      arena_printf(arena,
+                   "%sfor (int64_t t = 0; t < %s; t++)\n"
+                   "%s  for (int64_t c = 0; c < (tap_of[t] < 0 ? 0 : channels); c++)\n"
+                   "%s    %s[t * CB + c] = %s(%s[(channel + c) * TAPS + tap_of[t]]);\n",
+                   indent, is_kept ? "ROWS * MOST" : "(held == channel ? 0 : ROWS * MOST)", indent,
+                   indent, is_kept ? "own" : "weights", c_loader(arena, kernel->operands[1].dtype),
+                   function->operands[1]);
   template_add(holes, "WEIGHT_BLOCKS", is_kept ? "BLOCKS][" : "");
   if (!is_kept) {
     template_add(
@@ -551,7 +553,7 @@ static void add_weights(const DepthwiseGrid *grid, TemplateHoles *holes,
                             "    const int64_t channel = block * CB;\n"
                             "    const int64_t channels = nnc_least(CB, CHANNELS - channel);\n"
                             "    %s *const own = kept + block * (ROWS * MOST * CB);\n"
-                            "    %s"
+                            "%s"
                             "%s"
                             "  }\n"
                             "  return;\n"
