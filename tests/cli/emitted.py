@@ -26,7 +26,7 @@ for path in sys.argv[1:]:
             is_right = lines[line - 1].startswith("/* ") and re.fullmatch(rf"static (NNC_PIECE )?void {name}\(.*\)", lines[line])
         else:
             heads = (text for text in lines[line - 1:] if text.startswith("NNC_"))
-            is_right = lines[line - 1].startswith("/* ") and re.search(rf"\b{name}(_epilogue)?\(", next(heads, ""))
+            is_right = lines[line - 1].startswith("/* ") and re.search(rf"\b{name}(_feed)?(_epilogue)?\(", next(heads, ""))
         if not is_right:
             wrong.append(f"{path}: the contents say that {name} begins in line {line}")
     functions = set(re.findall(r"^NNC_KERNEL void (\w+)\(", "\n".join(lines), re.M))
