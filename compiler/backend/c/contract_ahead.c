@@ -124,8 +124,8 @@ const char *contract_ahead(const ContractWriter *writer) {
 }
 
 const char *contract_ahead_pointer(const ContractWriter *writer, const char *ahead) {
-  enum { FAR_BYTES = 2 << 20 };
-  if (code_mentions(ahead, "NNC_NEXT_ROWS") && operand_bytes(writer, writer->a_slot) <= FAR_BYTES)
+  if (code_mentions(ahead, "NNC_NEXT_ROWS") &&
+      operand_bytes(writer, writer->a_slot) <= FAR_SIDE_BYTES)
     return "NNC_NEAR_ROWS_AHEAD(&ahead)";
   return *ahead ? "&ahead" : "NULL";
 }

@@ -148,7 +148,7 @@ FeedText feed_write(Code *code, const KernelFunction *function, const FeedRing *
   template_add(&lines, "TILES", contract_tiles(&writer));
   template_add(&lines, "GROUPS", "NNC_EXTENTS(B_GROUP = K * NR + 16); /* no power of 2 apart */");
   template_add(&lines, "PACK", contract_pack_columns(&writer));
-  function_add_epilogue(&lines, &own, piece);
+  function_add_epilogue(&lines, &own, piece); /* with the parameters that the piece mentions */
   template_render(code->out, "codegen_templates/feed_lines.c", &lines);
   text_add_char(code->out, '\n');
   return feed_text(arena, &own, ring, piece, type);

@@ -13,7 +13,9 @@
 enum {
   SHORT_ROW = 8, /* a reduction over fewer elements is a scalar loop */
   STREAM_BYTES =
-      64 << 20 /* of an operand that is in no cache: twice the last one of many processors */
+      64 << 20, /* of an operand that is in no cache: twice the last one of many processors */
+  FAR_SIDE_BYTES =
+      2 << 20 /* twice the second-level cache: most of a larger side of a product lies beyond it */
 };
 
 struct WindowProduct; /* window.h */

@@ -58,7 +58,6 @@ enum {
   CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
   CONFLICTING_ROWS = 64,    /* of them to drive each other out */
   FEW_ROWS = 64,            /* of a: fewer are so few tiles that no copy of b pays */
-  FAR_BYTES = 2 << 20,      /* twice the second-level cache: most of more lies beyond it */
   MATRIX_SIDE = 32, /* rows, columns and depth of the tiles of a matrix unit (nnc_matrix.h) */
   MATRIX_SPEED = 10 /* its multiply-adds in the time of one of vectors, with the operands near */
 };
@@ -66,7 +65,7 @@ enum {
 /* Twice as many from memory or the last cache, whose rows arrive too late. */
 static double distance(const Kernel *kernel, Side side) {
   const KernelOperand *operand = &kernel->operands[side.slot];
-  return operand->elements * dtype_size(operand->dtype) > FAR_BYTES ? 2 : 1;
+  return operand->elements * dtype_size(operand->dtype) > FAR_SIDE_BYTES ? 2 : 1;
 }
 
 static double pack_clocks(const Kernel *kernel, Side side) {
