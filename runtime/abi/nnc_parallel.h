@@ -23,6 +23,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "nnc_inline.h"
+
 typedef struct nnc_pool nnc_pool;
 
 struct nnc_worker {
@@ -56,15 +58,13 @@ typedef struct nnc_task_range {
  * then of the others' from their ends; none: all have been taken. */
 nnc_task_range nnc_claim(nnc_worker *worker, int64_t tasks);
 
-static inline __attribute__((always_inline, unused)) nnc_task_range
-nnc_first_range(nnc_worker *worker, int64_t tasks) {
+NNC_INLINE nnc_task_range nnc_first_range(nnc_worker *worker, int64_t tasks) {
   if (worker->is_shared) return nnc_claim(worker, tasks);
   return (nnc_task_range){tasks * worker->index / worker->count,
                           tasks * (worker->index + 1) / worker->count};
 }
 
-static inline __attribute__((always_inline, unused)) nnc_task_range
-nnc_next_range(nnc_worker *worker, int64_t tasks) {
+NNC_INLINE nnc_task_range nnc_next_range(nnc_worker *worker, int64_t tasks) {
   return worker->is_shared ? nnc_claim(worker, tasks) : (nnc_task_range){0, 0};
 }
 
@@ -76,15 +76,14 @@ nnc_next_range(nnc_worker *worker, int64_t tasks) {
 
 /* The tasks of the next task loop move. It needs no other loop since the last barrier: a worker may do
  * a task of it while others are still at those. */
-static inline __attribute__((always_inline, unused)) void nnc_share(nnc_worker *worker) {
+NNC_INLINE void nnc_share(nnc_worker *worker) {
   worker->shared++;
   worker->is_shared = worker->count > 1;
 }
 
 /* In this phase values live up to `from`, bytes from the arena's base, and workers need blocks of `bytes` each:
  * their own ones, which may still be in the caches, or where these hold values others from there on. */
-static inline __attribute__((always_inline, unused)) void nnc_work_at(nnc_worker *worker,
-                                                                      int64_t from, int64_t bytes) {
+NNC_INLINE void nnc_work_at(nnc_worker *worker, int64_t from, int64_t bytes) {
   worker->scratch =
       from <= worker->free_from ? worker->own_scratch : worker->arena + from + bytes * worker->seat;
 }
@@ -93,7 +92,7 @@ static inline __attribute__((always_inline, unused)) void nnc_work_at(nnc_worker
 void nnc_barrier(nnc_worker *worker);
 
 /* What the kernels of an entry keep is there, of all workers. */
-static inline __attribute__((always_inline, unused)) void nnc_filled(nnc_worker *worker) {
+NNC_INLINE void nnc_filled(nnc_worker *worker) {
   worker->fills = 0;
   nnc_barrier(worker);
 }
@@ -108,8 +107,7 @@ static inline __attribute__((always_inline, unused)) void nnc_filled(nnc_worker 
 /* Whether there is a part to do; else the phase is over. */
 int nnc_phase_take(nnc_worker *worker, int shared);
 int nnc_phase_next(nnc_worker *worker, int shared);
-static inline __attribute__((always_inline, unused)) int nnc_phase_begin(nnc_worker *worker,
-                                                                         int shared) {
+NNC_INLINE int nnc_phase_begin(nnc_worker *worker, int shared) {
   return worker->is_moving ? nnc_phase_take(worker, shared) : 1;
 }
 
@@ -122,7 +120,7 @@ static inline __attribute__((always_inline, unused)) int nnc_phase_begin(nnc_wor
 
 /* Between steps of an entry, after `number` of them: notes the time when it is profiled. */
 void nnc_mark_now(nnc_worker *worker, int number);
-static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *worker, int number) {
+NNC_INLINE void nnc_mark(nnc_worker *worker, int number) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_mark_now(worker, number);
 }
 
@@ -144,8 +142,7 @@ static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *w
 
 /* A single worker, which does all tasks of a kernel, for the block of a task loop that begins
  * `examples` after the first of the batch. */
-static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const nnc_worker *worker,
-                                                                         int64_t examples) {
+NNC_INLINE nnc_worker nnc_solo(const nnc_worker *worker, int64_t examples) {
   nnc_worker solo = *worker;
   solo.is_shared = 0;
   solo.index = 0;
@@ -160,15 +157,13 @@ static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const n
 void nnc_laps_begin_now(nnc_worker *worker, int first, int count);
 void nnc_lap_now(nnc_worker *worker, int number);
 void nnc_laps_end_now(nnc_worker *worker, int first, int count);
-static inline __attribute__((always_inline, unused)) void nnc_laps_begin(nnc_worker *worker,
-                                                                         int first, int count) {
+NNC_INLINE void nnc_laps_begin(nnc_worker *worker, int first, int count) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_laps_begin_now(worker, first, count);
 }
-static inline __attribute__((always_inline, unused)) void nnc_lap(nnc_worker *worker, int number) {
+NNC_INLINE void nnc_lap(nnc_worker *worker, int number) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_lap_now(worker, number);
 }
-static inline __attribute__((always_inline, unused)) void nnc_laps_end(nnc_worker *worker,
-                                                                       int first, int count) {
+NNC_INLINE void nnc_laps_end(nnc_worker *worker, int first, int count) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_laps_end_now(worker, first, count);
 }
 

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "nnc_inline.h"
+
 #if defined(__AVX512F__)
 #define NNC_VECTOR_BYTES 64
 #define NNC_PICK(for_64, for_32, for_16) for_64
@@ -37,7 +39,6 @@
 #define NNC_NEGATIVE(line) NNC_NEGATIVE_OF(line)
 #define NNC_EXTENTS(...) enum { NNC_NEGATIVE(__LINE__) = -1, __VA_ARGS__ }
 
-#define NNC_INLINE static inline __attribute__((always_inline, unused))
 /* A kernel is external to its file, so it is compiled alike in one file and in several. */
 #if defined(__clang__)
 #define NNC_APART noinline

@@ -18,7 +18,11 @@ static nnc_emulated_machine *nnc_the_machine;
 
 #define NNC_KERNEL(threads) extern "C" void
 #define NNC_KERNEL_ALONE(threads) extern "C" void
+#ifdef __OPTIMIZE__
 #define NNC_DEVICE static inline __attribute__((always_inline, unused))
+#else /* inlined, each would be compiled at each of its calls */
+#define NNC_DEVICE static inline __attribute__((unused))
+#endif
 #define NNC_SHARED static __attribute__((noinline, unused)) /* a function that is not inlined */
 #define NNC_EXTERN static __attribute__((unused))
 #define NNC_BLOCK_MEMORY static
