@@ -1,108 +1,15 @@
-/* Task grids of contractions: see tiles.h.
- *
- * What an operand costs depends on how it is read. Packed, it is copied once for each block of the
- * other side, and the tile's loop then reads consecutive addresses. In place, the copy is saved, but
- * rows that lie far apart miss the caches and the table of pages. The grid is the one of the least
- * estimated time. */
-#include "backend/c/tiles.h"
-
+/* Task grids of contractions: see tiles.h. The grid is the one of the least estimated time. */
 #include <math.h>
 
+#include "backend/c/contract_sides.h"
+#include "backend/c/contract_wish.h"
 #include "backend/c/window.h"
 #include "support/integers.h"
 
-typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
-  const AxisGroup *outer;
-  int slot;
-  DType dtype;
-} Side;
-
-static bool is_flat(const AxisGroup *group) { return group->count <= 1; }
-
-static int64_t only_stride(const AxisGroup *group, int slot) {
-  return group->count == 0 ? 1 : group->stride[slot][0];
-}
-
-static int64_t inner_stride(const AxisGroup *group, int slot) {
-  return group->count == 0 ? 1 : group->stride[slot][group->count - 1];
-}
-
-/* Elements follow each other in memory. */
-static bool is_contiguous(const AxisGroup *group, int slot) {
-  int64_t stride = 1;
-  for (int i = group->count - 1; i >= 0; i--) {
-    if (group->stride[slot][i] != stride) return false;
-    stride *= group->extent[i];
-  }
-  return true;
-}
-
-static bool reads_in_place(const Kernel *kernel, Side side) {
-  return side.dtype == kernel_sum_type(kernel) && is_flat(side.outer) &&
-         is_flat(&kernel->contract.k);
-}
-
-/* b can be read in place when its vectors lie in memory as they are. */
-static bool loads_vectors(const Kernel *kernel, Side side) {
-  return reads_in_place(kernel, side) &&
-         (axis_group_extent(side.outer) == 1 || only_stride(side.outer, side.slot) == 1);
-}
-
-/* ---- what reading costs, in clocks of an element ----
- *
- * Shares and limits are those of a Zen 4 core (1 MiB of second-level cache), on which products of
- * many sizes were timed with each side packed and in place; see docs/architecture.md. */
-
 enum {
-  VECTOR = 16,              /* elements that a clock multiplies and adds */
-  CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
-  CONFLICTING_ROWS = 64,    /* of them to drive each other out */
-  FEW_ROWS = 64,            /* of a: fewer are so few tiles that no copy of b pays */
   MATRIX_SIDE = 32, /* rows, columns and depth of the tiles of a matrix unit (nnc_matrix.h) */
   MATRIX_SPEED = 10 /* its multiply-adds in the time of one of vectors, with the operands near */
 };
-
-/* Twice as many from memory or the last cache, whose rows arrive too late. */
-static double distance(const Kernel *kernel, Side side) {
-  const KernelOperand *operand = &kernel->operands[side.slot];
-  return operand->elements * dtype_size(operand->dtype) > FAR_SIDE_BYTES ? 2 : 1;
-}
-
-static double pack_clocks(const Kernel *kernel, Side side) {
-  double far = distance(kernel, side);
-  bool is_half = dtype_is_half(side.dtype) && kernel_sum_type(kernel) == DTYPE_F32;
-  if (side.dtype != kernel_sum_type(kernel) && !is_half) return 1.5 * far;
-  if (inner_stride(side.outer, side.slot) == 1) return .7 * far;
-  return (inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5) * far;
-}
-
-/* Many rows this far apart drive each other out of a cache. */
-static bool is_conflicting(Side side, int64_t stride) {
-  return stride * dtype_size(side.dtype) % CONFLICTING_BYTES == 0;
-}
-
-static bool has_conflicts(Side side, int64_t stride, int64_t rows) {
-  return rows >= CONFLICTING_ROWS && is_conflicting(side, stride);
-}
-
-/* Of each of the multiply-adds, as a share of one clock: its element of `a` in place. */
-static double a_share(const Kernel *kernel, Side a) {
-  const AxisGroup *k = &kernel->contract.k;
-  int64_t depth = axis_group_extent(k), stride = only_stride(k, a.slot);
-  if (has_conflicts(a, stride, depth)) return 1;
-  if (stride != 1) return .02;
-  bool has_rows = axis_group_extent(a.outer) > 1;
-  return has_rows && is_conflicting(a, only_stride(a.outer, a.slot)) ? .03 : .01;
-}
-
-/* The same of b, whose panels are read once for each tile of rows: few tiles gain nothing. */
-static double b_share(const Kernel *kernel, Side b, int64_t rows) {
-  const AxisGroup *k = &kernel->contract.k;
-  int64_t depth = axis_group_extent(k), stride = only_stride(k, b.slot);
-  if (rows < FEW_ROWS) return 0;
-  if (axis_group_extent(b.outer) <= TILE_COLUMNS && stride <= TILE_COLUMNS) return 0;
-  return has_conflicts(b, stride, depth) ? .6 : .15;
-}
 
 /* Of an element of one side that a block of the other side reads again, where it is near. */
 static const double STREAM_CLOCKS = .12;
@@ -127,17 +34,10 @@ enum {
   MOST_A_BYTES = 512 << 10    /* of a copy of a, which stays in the second-level cache */
 };
 
-/* What a variant asks for that the cost model would not choose. */
-typedef struct Wish {
-  int64_t most_rows, most_columns, least_rows, least_columns; /* of a block; 0: any */
-  int packs_a, packs_b; /* 1: it does, -1: it does not, 0: either */
-} Wish;
-
-typedef struct Costs { /* of an element, or of a multiply-add, with the operands as they are */
-  double pack_a, pack_b, a_share, b_share;
+typedef struct Costs {
+  SideCosts side;
   double stream_a; /* clocks of an element of a that another block of columns reads */
-  bool must_pack_a, must_pack_b;
-  bool is_kept; /* b, in panels */
+  bool is_kept;    /* b, in panels */
   const Wish *wish;
 } Costs;
 
@@ -250,14 +150,15 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, column_unit(grid));
   double ragged = !grid->on_unit && grid->n_block % TILE_COLUMNS ? .03 : 0;
   double products = high * wide * k / VECTOR * (1 + ragged) / unit_speed(grid);
-  double pack_a = m * k * costs->pack_a * column_blocks;
-  double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
-  double in_place_a = products * costs->a_share;
+  double pack_a = m * k * costs->side.pack_a * column_blocks;
+  double pack_b =
+      n * k * costs->side.pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
+  double in_place_a = products * costs->side.a_share;
   double in_place_b =
-      costs->is_kept ? 0 : products * costs->b_share + ragged_columns(grid) * k * row_blocks;
-  grid->pack_a = costs->must_pack_a || wished(costs->wish->packs_a, pack_a < in_place_a);
-  grid->pack_b =
-      !costs->is_kept && (costs->must_pack_b || wished(costs->wish->packs_b, pack_b < in_place_b));
+      costs->is_kept ? 0 : products * costs->side.b_share + ragged_columns(grid) * k * row_blocks;
+  grid->pack_a = costs->side.must_pack_a || wished(costs->wish->packs_a, pack_a < in_place_a);
+  grid->pack_b = !costs->is_kept &&
+                 (costs->side.must_pack_b || wished(costs->wish->packs_b, pack_b < in_place_b));
   double streams = n * k * row_blocks * STREAM_CLOCKS + m * k * column_blocks * costs->stream_a;
   return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
                                 (grid->pack_b ? pack_b : in_place_b)) +
@@ -319,29 +220,6 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
       best = tried;
     }
   *grid = best;
-}
-
-static Costs costs_of(const Kernel *kernel, Side a, Side b) {
-  Costs costs = {.pack_a = pack_clocks(kernel, a),
-                 .pack_b = pack_clocks(kernel, b),
-                 .stream_a = STREAM_CLOCKS,
-                 .must_pack_a = !reads_in_place(kernel, a),
-                 .must_pack_b = !loads_vectors(kernel, b)};
-  if (!costs.must_pack_a) costs.a_share = a_share(kernel, a);
-  if (!costs.must_pack_b) costs.b_share = b_share(kernel, b, axis_group_extent(a.outer));
-  return costs;
-}
-
-/* Estimated clocks of everything but the multiply-adds, with `b` as vectors. */
-static double side_cost(const Kernel *kernel, Side a, Side b, bool result_transposed) {
-  double m = (double)axis_group_extent(a.outer), n = (double)axis_group_extent(b.outer);
-  double k = (double)axis_group_extent(&kernel->contract.k);
-  double cost = 0;
-  if (!loads_vectors(kernel, b)) cost += 1.5 * n * k;
-  if (!reads_in_place(kernel, a)) cost += 1.5 * m * k;
-  if (result_transposed) cost += 1.5 * m * n;
-  double columns = (double)align_up((int64_t)n, VECTOR);
-  return cost + (columns - n) * m * k / VECTOR;
 }
 
 /* ---- tiles that are the result ---- */
@@ -435,8 +313,9 @@ static bool has_pairs(const Kernel *kernel, const WindowProduct *window) {
 static bool has_lines(const Kernel *kernel, const ContractGrid *grid, Side a) {
   const AxisGroup *k = &kernel->contract.k;
   return grid->is_bf16 && grid->k % MATRIX_SIDE == 0 && grid->k > 0 &&
-         axis_group_is_linear(k, a.slot) && inner_stride(k, a.slot) == 1 && a.outer->count > 0 &&
-         axis_group_is_linear(a.outer, a.slot) && inner_stride(a.outer, a.slot) % 2 == 0;
+         axis_group_is_linear(k, a.slot) && side_inner_stride(k, a.slot) == 1 &&
+         a.outer->count > 0 && axis_group_is_linear(a.outer, a.slot) &&
+         side_inner_stride(a.outer, a.slot) % 2 == 0;
 }
 
 /* ---- convolutions: window.h ---- */
@@ -450,11 +329,11 @@ static double window_clocks(const WindowProduct *window) {
 
 static void add_window_costs(const WindowProduct *window, Costs *costs) {
   if (window->side == WINDOW_ROWS) {
-    costs->pack_a = window_clocks(window);
-    costs->must_pack_a = costs->must_pack_b = true;
+    costs->side.pack_a = window_clocks(window);
+    costs->side.must_pack_a = costs->side.must_pack_b = true;
   } else if (window->side == WINDOW_COLUMNS) {
-    costs->pack_b = window_clocks(window);
-    costs->must_pack_b = true;
+    costs->side.pack_b = window_clocks(window);
+    costs->side.must_pack_b = true;
   }
 }
 
@@ -463,16 +342,6 @@ static void cut_by_taps(ContractGrid *grid, const WindowProduct *window) {
   int64_t channels = greatest(window->tap_channels, 1);
   if (window->side != WINDOW_ROWS || grid->k_block >= grid->k || channels > grid->k_block) return;
   grid->k_block = grid->k_block / channels * channels;
-}
-
-/* Whether the tile's rows are n. */
-static bool swaps(const Kernel *kernel, Side left, Side right) {
-  const ContractSlots *slots = &kernel->contract;
-  bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
-  bool column_result =
-      is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
-  return side_cost(kernel, right, left, !column_result) <
-         side_cost(kernel, left, right, !row_result && column_result);
 }
 
 /* ---- products that go through a large side once: nnc_thin.h ---- */
@@ -485,27 +354,22 @@ enum {
   LEAST_BYTES = 64 << 10 /* of the large side: else tiles are as fast */
 };
 
-static bool has_lines_of_depth(const Kernel *kernel, Side side) {
-  return reads_in_place(kernel, side) && only_stride(&kernel->contract.k, side.slot) == 1;
-}
-
 /* Sets the way, and which side is a, where tiles would do more than the product's own work. */
 static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *grid) {
   const ContractSlots *slots = &kernel->contract;
-  Side left = {&slots->m, 0, kernel->operands[0].dtype};
-  Side right = {&slots->n, 1, kernel->operands[1].dtype};
+  Side left = contract_left(kernel), right = contract_right(kernel);
   int64_t m = axis_group_extent(left.outer), n = axis_group_extent(right.outer);
   int64_t k = axis_group_extent(&slots->k), size = dtype_size(kernel_sum_type(kernel));
   if (grid->on_unit || kernel->keeps_weights || wish->packs_a || wish->packs_b) return;
-  if (has_lines_of_depth(kernel, left) && has_lines_of_depth(kernel, right) &&
-      least(m, n) <= DOT_ROWS && k >= LEAST_DOTS && greatest(m, n) * k * size >= LEAST_BYTES) {
+  if (side_has_lines(kernel, left) && side_has_lines(kernel, right) && least(m, n) <= DOT_ROWS &&
+      k >= LEAST_DOTS && greatest(m, n) * k * size >= LEAST_BYTES) {
     grid->way = CONTRACT_DOTS;
     grid->swap = n < m;
     return;
   }
   Side a = grid->swap ? right : left, b = grid->swap ? left : right;
   if (k > 1 && k <= LINE_DEPTH && axis_group_extent(b.outer) >= LEAST_LINE &&
-      m * n * size >= LEAST_BYTES && reads_in_place(kernel, a) && loads_vectors(kernel, b))
+      m * n * size >= LEAST_BYTES && side_is_in_place(kernel, a) && side_has_vectors(kernel, b))
     grid->way = CONTRACT_LINES;
 }
 
@@ -519,14 +383,14 @@ static void cut_lines(ContractGrid *grid, int64_t size) {
   cut(grid, size);
 }
 
-static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, const Wish *wish) {
+ContractGrid contract_wished_grid(const Kernel *kernel, const WindowProduct *window,
+                                  const Wish *wish) {
   const ContractSlots *slots = &kernel->contract;
-  Side left = {&slots->m, 0, kernel->operands[0].dtype};
-  Side right = {&slots->n, 1, kernel->operands[1].dtype};
+  Side left = contract_left(kernel), right = contract_right(kernel);
   ContractGrid grid = {.is_bf16 = has_pairs(kernel, window), .is_x3 = kernel->is_x3};
   grid.on_unit = grid.is_bf16 || grid.is_x3;
   grid.is_window = window != NULL;
-  grid.swap = window ? window->swap : swaps(kernel, left, right);
+  grid.swap = window ? window->swap : contract_swaps(kernel);
   if (!window) choose_way(kernel, wish, &grid);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;
   grid.batch = axis_group_extent(&slots->batch);
@@ -535,15 +399,15 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
   grid.k = axis_group_extent(&slots->k);
   grid.height = even_tile_height(grid.m);
   int64_t size = dtype_size(kernel_sum_type(kernel));
-  Costs costs = costs_of(kernel, a, b);
-  if (is_of_matrices(&grid)) costs.stream_a *= distance(kernel, a);
-  if (grid.way != CONTRACT_TILES) costs = (Costs){0};
+  Costs costs = {
+      .side = contract_side_costs(kernel, a, b), .stream_a = STREAM_CLOCKS, .wish = wish};
+  if (is_of_matrices(&grid)) costs.stream_a *= side_distance(kernel, a);
+  if (grid.way != CONTRACT_TILES) costs = (Costs){.wish = wish};
   if (window) add_window_costs(window, &costs);
-  if (grid.is_x3) costs.must_pack_a = costs.must_pack_b = true;
-  costs.wish = wish;
+  if (grid.is_x3) costs.side.must_pack_a = costs.side.must_pack_b = true;
   grid.is_kept = costs.is_kept = kernel->keeps_weights;
   grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
-  if (grid.reads_lines) costs.pack_a = 0;
+  if (grid.reads_lines) costs.side.pack_a = 0;
   cut_depth(&grid, IN_PLACE_DEPTH);
   if (grid.way == CONTRACT_LINES) cut_lines(&grid, size);
   else choose_blocks(&grid, &costs, kernel->is_serial, size);
@@ -560,57 +424,6 @@ static ContractGrid grid_of(const Kernel *kernel, const WindowProduct *window, c
     grid.a_bytes = align_64((align_up(grid.m_block, MATRIX_SIDE) + TILE_MAX_ROWS) *
                             (align_up(grid.k_block, MATRIX_SIDE) + WINDOW_ROW_SLACK) * size);
   return grid;
-}
-
-/* ---- variants ---- */
-
-/* The wish of a variant beside the model's grid: blocks half or twice as wide or high, the other way to read a side. */
-static Wish wish_of(const ContractGrid *model, int64_t number) {
-  switch (number) {
-  case 1: return (Wish){.most_columns = model->n_block / 2};
-  case 2: return (Wish){.most_rows = model->m_block / 2};
-  case 3: return (Wish){.least_columns = 3 * model->n_block / 2};
-  case 4: return (Wish){.least_rows = 3 * model->m_block / 2};
-  case 5: return (Wish){.packs_b = model->pack_b ? -1 : 1};
-  case 6: return (Wish){.packs_a = model->pack_a ? -1 : 1};
-  default: return (Wish){0};
-  }
-}
-
-enum { WISHES = 7 };
-
-static bool are_alike(const ContractGrid *a, const ContractGrid *b) {
-  return a->way == b->way && a->m_block == b->m_block && a->n_block == b->n_block &&
-         a->k_block == b->k_block && a->pack_a == b->pack_a && a->pack_b == b->pack_b;
-}
-
-/* The grid of variant `number` of those that differ; how many there are, up to that. */
-static int64_t find_variant(const Kernel *kernel, const WindowProduct *window, int64_t number,
-                            ContractGrid *found) {
-  const Wish none = {0};
-  ContractGrid grids[WISHES] = {grid_of(kernel, window, &none)};
-  int64_t count = 1;
-  for (int64_t i = 1; i < WISHES && count <= number; i++) {
-    const Wish wish = wish_of(&grids[0], i);
-    ContractGrid grid = grid_of(kernel, window, &wish);
-    bool is_new = grid.tasks > 0;
-    for (int64_t k = 0; k < count; k++) is_new = is_new && !are_alike(&grid, &grids[k]);
-    if (is_new) grids[count++] = grid;
-  }
-  *found = grids[number < count ? number : 0];
-  return count;
-}
-
-ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
-  ContractGrid grid;
-  find_variant(kernel, window, kernel->variant, &grid);
-  return grid;
-}
-
-int64_t contract_variants(const Kernel *kernel, const WindowProduct *window) {
-  ContractGrid grid;
-  int64_t count = find_variant(kernel, window, WISHES, &grid);
-  return grid.m * grid.n * grid.k > 0 ? count : 1;
 }
 
 const char *contract_text(Arena *arena, const Kernel *kernel, const WindowProduct *window) {
