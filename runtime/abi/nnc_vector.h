@@ -84,12 +84,19 @@
 #define NNC_COSTLY                                                                                 \
   NNC_PICK(_Pragma("clang loop interleave_count(4)"), _Pragma("clang loop interleave_count(2)"),   \
            _Pragma("clang loop interleave_count(2)"))
-#else
+#elif defined(__OPTIMIZE__)
 #define NNC_COSTLY
 #define NNC_UNROLL _Pragma("GCC unroll 64")
 #define NNC_ROLLED _Pragma("GCC unroll 1")
 #define NNC_SINGLE
 #define NNC_SHORT _Pragma("GCC unroll 1")
+#define NNC_AROUND
+#else /* gcc, which warns that it does not heed them */
+#define NNC_COSTLY
+#define NNC_UNROLL
+#define NNC_ROLLED
+#define NNC_SINGLE
+#define NNC_SHORT
 #define NNC_AROUND
 #endif
 
