@@ -30,17 +30,14 @@ static const char *const usual[] = {
     "-O1",
     "-g1",
     "-fPIC",
-    "-shared",
-    "-nostdlib",
+    "-c",
     "-nostdinc++",
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-math-errno",
     "-fno-strict-aliasing",
     "-ffp-contract=off",
-    "-DNNC_EMULATED",
-    "-Wl,-z,defs",
-    "-Wl,--build-id=none"};
+    "-DNNC_EMULATED"};
 
 static const char *const checks[] = {"-fsanitize=alignment,bounds"};
 static const char *const races[] = {"-fsanitize=thread", "-DNNC_EMULATED_RACES"};
@@ -265,9 +262,23 @@ static void add_request(Words *words, const Request *request, const char *folder
   add(words, "c++");
   add(words, "%s/%s", folder, file_name(request));
   add(words, "-o");
+  add(words, "%s/unit.o", folder);
+}
+
+/* The linker itself: a compiler that links starts twice. */
+static void add_link(Words *words, const char *folder) {
+  static const char *const first[] = {"ld", "-shared", "-z", "defs", "--build-id=none"};
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++) add(words, "%s", first[i]);
+  add(words, "%s/unit.o", folder);
+  add(words, "-o");
   add(words, "%s/unit.so", folder);
   add(words, "-lm");
   add(words, "-lc");
+}
+
+static void free_words(Words *words) {
+  for (int i = 0; i < words->count; i++) free(words->words[i]);
+  words->count = 0;
 }
 
 /* Whether the command ended with status 0; what it says goes to the file. */
@@ -313,11 +324,14 @@ bool compile_unit(const Request *request, Compiled *to) {
   add_request(&words, request, folder);
   snprintf(path, sizeof path, "%s/log", folder);
   bool is_compiled = is_written && run(&words, path);
+  free_words(&words);
+  add_link(&words, folder);
+  is_compiled = is_compiled && run(&words, path);
   size_t size = 0;
   to->log = read_file(path, &size);
   snprintf(path, sizeof path, "%s/unit.so", folder);
   if (is_compiled) to->image = read_file(path, &to->size);
-  for (int i = 0; i < words.count; i++) free(words.words[i]);
+  free_words(&words);
   nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   return to->image != NULL;
 }
@@ -332,10 +346,8 @@ int compiler_variant(void) {
   Words words = {.count = 0};
   uint64_t sum = 0xcbf29ce484222325u;
   add_flags(&words);
-  for (int i = 0; i < words.count; i++) {
-    sum = hash(sum, words.words[i]);
-    free(words.words[i]);
-  }
+  for (int i = 0; i < words.count; i++) sum = hash(sum, words.words[i]);
+  free_words(&words);
   for (size_t i = 0; i < sizeof shim / sizeof *shim; i++) {
     char path[4096];
     size_t size;
