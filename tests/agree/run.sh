@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Small models, every example, full and every third in f64 also -O0, 1 and 2 threads, f32 and f64, against the interpreter
-# over the first 5 steps; a few with precision = bf16 and f16.  Usage: tests/agree/run.sh BUILD [--long] [MODEL.net...]
+# Small models in f32 and f64, every example and program in one of these (--long: both), full and every third in f64 also
+# -O0, 1 and 2 threads, against the interpreter over the first 5 steps; a few with precision = bf16 and f16.  Usage: tests/agree/run.sh BUILD [--long] [MODEL.net...]
 # The C of -O0 and of f64 is compiled without optimization, that of the small programs in f32 with -O1; with --long all
 # is compiled as nnc does, and each also at -O0.
 set -uo pipefail
@@ -33,8 +33,15 @@ start() { # TYPE MODEL
   while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do wait -n; done
   number=$((number + 1)); agree $number "$@" &
 }
+turn=0
 for model in "$@"; do
-  for type in f32 f64; do start $type "$model"; done
+  turn=$((turn + 1))
+  for type in f32 f64; do
+    # Small programs take turns, unless all is asked for, or one of them.
+    [ -n "${AGREE_LONG:-}" ] || [ $# -eq 1 ] || [[ $model == models/* ]] || [ $((turn % 2)) -eq $((${type#f} / 64)) ] ||
+      continue
+    start $type "$model"
+  done
 done
 for model in "${mixed[@]}"; do
   for type in bf16 f16; do start $type "$model"; done

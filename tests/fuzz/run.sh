@@ -3,7 +3,7 @@
 # ones every time, without libFuzzer (mutate.c); those of the data readers run in tests/data. scripts/fuzz.sh
 # searches for longer.
 #
-#   tests/fuzz/run.sh BUILD      $MUTATIONS: how many a target (default 200); $NNC_CFLAGS: flags of BUILD's sanitizers
+#   tests/fuzz/run.sh BUILD      $MUTATIONS: how many a target (default 120); $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,7 @@ play() {
 }
 
 check "seeds" python3 tests/fuzz/seeds.py "$work/seeds" "$build/bin/nnc"
-rounds=${MUTATIONS:-200}
+rounds=${MUTATIONS:-120}
 for target in source compile format dump; do play $target "$rounds"; done
 for target in safetensors vocabulary; do play "$target" $((rounds * 10)); done
 summary

@@ -8,14 +8,15 @@
 #   - some with values far from 1, infinities and NaNs, also as executables
 #   - seeds on which the generator itself, or the judge, once failed
 #   - graphs with a small mistake, of which the judge must notice nearly all
-#   - the cases as executables: -O0 and -O1, own types and f64, 1 and 2 threads
-#   - the first C_SEEDS (16; --long: 36) of the seeds as executables, at -O1
+#   - the cases as executables: nnc at -O0 and -O1, own types and f64, 1 and 2 threads, compiled without optimization (--long: with
+#     -O1)
+#   - the first C_SEEDS (6; --long: 36) of the seeds as executables, at -O1
 #   - others of them with all channels last (--long: more)
 #
 # Longer: docs/testing.md.  $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
-seeds=200 halves=16 half_executables=6 far=24 faults=80 c_seeds=16 all_last=8 far_executables=12 quick=-O0
+seeds=200 halves=12 half_executables=4 far=16 faults=80 c_seeds=6 all_last=5 far_executables=8 quick=-O0
 [ "${2:-}" = --long ] && seeds=300 halves=60 half_executables=16 far=80 far_executables=24 faults=200 c_seeds=36 all_last=96 quick=-O1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
@@ -51,7 +52,7 @@ notice 93 --far f64
 notice 93 --far f32
 in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
 quick_in_c=("${in_c[@]::${#in_c[@]}-1}" "$quick ${NNC_CFLAGS:-}")
-judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
+judge "${quick_in_c[@]}" --looks all --module "$here"/cases/*.dump
 judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-$c_seeds}" --batch 8
 judge "${quick_in_c[@]}" --from 601 --count $all_last --batch 12 --target last
 judge "${quick_in_c[@]}" --from 701 --count $half_executables --batch 8 --target last --half bf16
