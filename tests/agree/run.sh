@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Small models in f32 and f64, every example and program in one of these (--long: both), full and every third in f64 also
-# -O0, 1 and 2 threads, against the interpreter over the first 5 steps; a few with precision = bf16 and f16.  Usage: tests/agree/run.sh BUILD [--long] [MODEL.net...]
+# -O0, 1 and 2 threads, against the interpreter over the first 5 steps; a few with precision = bf16 and f16.
+# Usage: tests/agree/run.sh BUILD [--long] [MODEL.net...]
 # The C of -O0 and of f64 is compiled without optimization, that of the small programs in f32 with -O1; with --long all
 # is compiled as nnc does, and each also at -O0.
 set -uo pipefail
