@@ -198,13 +198,23 @@ static bool knows_whole_tiles(const ContractWriter *writer) {
          !expression_is_costly(&scope, 0);
 }
 
+enum { WIDEST_PANEL = 48 };
+
+/* Whether whole tiles go to the epilogue in registers, by code of a tile in the kernel itself: with sums in memory a tile
+ * 16 deep takes a tenth longer. Predictions alone have it, since it is more code for compilers. */
+static bool holds_whole_tiles(const ContractWriter *writer) {
+  enum { SHORT_DEPTH = 192 };
+  return writer->grid.is_kept && writer->is_one_piece && writer->grid.k <= SHORT_DEPTH &&
+         writer->grid.n >= WIDEST_PANEL && !writer->rows_inner && !writer->grid.stores_tiles &&
+         !writer->whole_block && knows_whole_tiles(writer);
+}
+
 static const char *tile_done(const ContractWriter *writer) {
-  enum { WIDEST_PANEL = 48 };
   if (writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = tile_name(writer);
   const char *call = epilogue_call(writer, tile, "m", "rows", "cols");
   const char *columns = writer->grid.n < WIDEST_PANEL ? "NNC_WHOLE_COLUMNS" : "NR";
-  if (knows_whole_tiles(writer))
+  if (knows_whole_tiles(writer) && !holds_whole_tiles(writer))
     call = arena_printf(writer->arena, "if (rows == MR && cols == %s)\n  %s\nelse\n  %s", columns,
                         epilogue_call(writer, tile, "m", "MR", columns), call);
   return after_last_piece(writer, call);
@@ -399,7 +409,16 @@ const char *contract_piece(const ContractWriter *writer) {
   template_add(&holes, "IS_FIRST", writer->is_one_piece ? "true" : "k == 0");
   template_add(&holes, "TILE_DONE", tile_done(writer));
   template_add(&holes, "PANEL_DONE", panel_done(writer));
-  template_render(&text, "codegen_templates/contract_piece.c", &holes);
+  bool holds = holds_whole_tiles(writer);
+  if (holds) {
+    template_add(&holes, "TYPE", c_value_type(writer->sum));
+    template_add(&holes, "PACKED", writer->packed);
+    template_add(&holes, "WHOLE_DONE", epilogue_call(writer, "whole", "m", "MR", "NR"));
+  }
+  template_render(&text,
+                  holds ? "codegen_templates/contract_piece_short.c"
+                        : "codegen_templates/contract_piece.c",
+                  &holes);
   return text_take(&text, writer->arena);
 }
 
