@@ -118,7 +118,7 @@ static void put_times(const Tuner *tuner, const CacheKey *key, const char *of, i
 
 /* ---- candidates ---- */
 
-/* The module as far as its training steps, which alone are measured: the rest takes compilers as long again. */
+/* The module as far as its training steps, which alone are measured: the rest would be more for compilers. */
 static const Module *of_training(Arena *arena, const Module *module) {
   Module *part = ARENA_NEW(arena, Module);
   *part = *module;

@@ -15,7 +15,8 @@ typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
 Side contract_left(const Kernel *kernel);
 Side contract_right(const Kernel *kernel);
 
-/* A tile's loop can read its elements where they lie; and so, too, whole vectors along `outer`. */
+/* Whether the loop of a tile can read the elements of a side where they lie, one by one;
+ * and whether it can load vectors of them along `outer`. */
 bool side_is_in_place(const Kernel *kernel, Side side);
 bool side_has_vectors(const Kernel *kernel, Side side);
 /* Each row of a side in place is a line of memory along k. */
@@ -24,7 +25,7 @@ bool side_has_lines(const Kernel *kernel, Side side);
 double side_distance(const Kernel *kernel, Side side);
 /* The step in memory of the last axis of a group; 1: it has none. */
 int64_t side_inner_stride(const AxisGroup *group, int slot);
-/* Whether the rows of tiles are better the kernel's n. */
+/* Whether it costs less to have the kernel's n along the rows of a tile, and m along its vectors. */
 bool contract_swaps(const Kernel *kernel);
 
 /* Clocks of an element that is packed, and shares of a clock of each multiply-add, of sides as they are. */
