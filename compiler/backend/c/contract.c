@@ -204,9 +204,9 @@ enum { WIDEST_PANEL = 48 };
  * 16 deep takes a tenth longer. Predictions alone have it, since it is more code for compilers. */
 static bool holds_whole_tiles(const ContractWriter *writer) {
   enum { SHORT_DEPTH = 192 };
-  return writer->grid.is_kept && writer->is_one_piece && !window_reads_runs(writer) &&
-         writer->grid.k <= SHORT_DEPTH && writer->grid.n >= WIDEST_PANEL && !writer->rows_inner &&
-         !writer->grid.stores_tiles && !writer->whole_block && knows_whole_tiles(writer);
+  return writer->grid.is_kept && writer->is_one_piece && writer->grid.k <= SHORT_DEPTH &&
+         writer->grid.n >= WIDEST_PANEL && !writer->rows_inner && !writer->grid.stores_tiles &&
+         knows_whole_tiles(writer);
 }
 
 static const char *tile_done(const ContractWriter *writer) {
