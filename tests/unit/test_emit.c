@@ -1,5 +1,5 @@
 /* Kernels as C: each case is emitted, compiled as a shared object by one of four compilers in turn (warnings are errors;
- * -Og by gcc, which warns of loops at -O0; by clang -O1, for another machine -O0; where NNC_TEST_LONG is set, by all four
+ * -Og by gcc, -O0 by clang, for another machine -O1; where NNC_TEST_LONG is set, by all four
  * with -O3), run with one to four workers, and compared with the plain meaning of the
  * kernel (kernel_reference.h). The bits must not depend on the number of workers, and operands end where unreadable
  * memory begins, so an access past an end is fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of
@@ -404,7 +404,7 @@ static Compiled compile_cases(Arena *arena, const char *source, const char *obje
   static const char *const compilers[COMPILERS] = {
       "clang -march=native", "gcc -march=native", "clang -march=x86-64-v3",
       "gcc -march=x86-64 -DNNC_BF16_PAIRS=1", "gcc -march=x86-64 -DNNC_MATRIX_PLAIN=1"};
-  static const char *const quick[COMPILERS] = {"-O1", "-Og", "-O0", "-Og", "-Og"};
+  static const char *const quick[COMPILERS] = {"-O0", "-Og", "-O1", "-Og", "-Og"};
   const char *no_matrix = nnc_matrix_permit() ? "" : "-DNNC_NO_MATRIX=1";
   const char *command = arena_printf(
       arena,
