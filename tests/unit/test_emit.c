@@ -1,9 +1,8 @@
 /* Kernels as C: each case is emitted, compiled as a shared object by one of four compilers in turn (warnings are errors;
- * -Og by gcc, -O0 by clang, for another machine -O1; where NNC_TEST_LONG is set, by all four
- * with -O3), run with one to four workers, and compared with the plain meaning of the
- * kernel (kernel_reference.h). The bits must not depend on the number of workers, and operands end where unreadable
- * memory begins, so an access past an end is fatal. $NNC_TEST_SEED draws other operands than 0 does; $NNC_TEST_COUNT: of
- * so many seeds from it on. */
+ * -Og by gcc, -O0 by clang, for another machine -O1; where NNC_TEST_LONG is set, by all four with -O3), run with one to
+ * four workers, and compared with the plain meaning of the kernel (kernel_reference.h). The bits must not depend on the
+ * number of workers, and operands end where unreadable memory begins, so an access past an end is fatal. $NNC_TEST_SEED
+ * draws other operands than 0 does; $NNC_TEST_COUNT: of so many seeds from it on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
