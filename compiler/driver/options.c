@@ -45,6 +45,7 @@ enum {
   KEY_CFLAGS,
   KEY_STATIC,
   KEY_REPORT_PAGE,
+  KEY_UNITS,
   KEY_CACHE_DIR,
   KEY_CACHE_SIZE,
   KEY_NO_CACHE
@@ -100,6 +101,10 @@ static const struct argp_option option_table[] = {
     {"report-page", KEY_REPORT_PAGE, 0, 0,
      "Let the executable write a page about a run, with its command report (some 35 KB)", 1},
     {"jobs", 'j', "N", 0, "How many C compilers run at a time (default: one a core)", 1},
+    {"units", KEY_UNITS, "N", 0,
+     "Cut the kernels into at most N units to compile (default: by how long they take). Few need "
+     "less time of a processor, many use more processors and are found in the cache after an edit",
+     1},
     {"cache-dir", KEY_CACHE_DIR, "DIR", 0,
      "Where compiled code is kept (default: $XDG_CACHE_HOME/nnc or ~/.cache/nnc)", 1},
     {"cache-size", KEY_CACHE_SIZE, "SIZE", 0,
@@ -454,6 +459,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_MEMORY_LIMIT: parse_memory_limit(state, options, argument); break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
   case 'j': options->toolchain.jobs = parse_count(state, "--jobs", argument); break;
+  case KEY_UNITS: options->toolchain.units = parse_count(state, "--units", argument); break;
   case KEY_CACHE_SIZE:
     options->toolchain.cache_bytes = parse_size(state, "--cache-size", argument, "");
     break;

@@ -17,16 +17,23 @@ int64_t program_peak(const Program *program, int threads) {
   return program_bytes(program, threads);
 }
 
+static Program *make_plan(Arena *arena, const Module *module, const ProgramOptions *lowering,
+                          int64_t most_bytes) {
+  ProgramOptions options = *lowering;
+  options.most_bytes = most_bytes;
+  return program_create(arena, module, &options);
+}
+
 /* Without task loops where the limit is not met with them and they need more. */
 Program *memory_plan(Arena *arena, const Module *module, const MemoryRequest *request,
-                     ProgramOptions *lowering) {
+                     int64_t most_bytes, ProgramOptions *lowering) {
   *lowering = request->lowering;
-  Program *program = program_create(arena, module, lowering);
+  Program *program = make_plan(arena, module, lowering, most_bytes);
   int64_t peak = program_peak(program, request->threads);
   if (peak <= request->limit) return program;
   ProgramOptions plain = request->lowering;
   plain.without_loops = true;
-  Program *other = program_create(arena, module, &plain);
+  Program *other = make_plan(arena, module, &plain, most_bytes);
   if (program_peak(other, request->threads) >= peak) return program;
   *lowering = plain;
   return other;

@@ -29,9 +29,10 @@ typedef struct Fitter {
 enum { FITTED_COUNT = 3 };
 extern const EntryKind fitted_entries[FITTED_COUNT];
 
-/* The Program of a module within the limit, or the nearest to it; how it is lowered. */
+/* The Program of a module within the limit, or the nearest to it; how it is lowered. One that needs more than
+ * `most_bytes` (0: none does) is of no use and planned quickly, so it may seem to need even more. */
 Program *memory_plan(Arena *arena, const Module *module, const MemoryRequest *request,
-                     ProgramOptions *lowering);
+                     int64_t most_bytes, ProgramOptions *lowering);
 /* Bytes of the region of activations that the entry takes up. */
 int64_t entry_bytes(const Program *program, EntryKind entry);
 /* Bytes that the entry needs with the variables and the blocks of so many workers. */

@@ -97,7 +97,7 @@ void memory_refuse(Fitter *fitter, Diagnostics *diagnostics) {
   candidate_apply(fitter, &module, &fitter->best, arena, &result);
   const Node *coupled = fitter->coupled;
   ProgramOptions lowering;
-  const Program *program = memory_plan(arena, &module, fitter->request, &lowering);
+  const Program *program = memory_plan(arena, &module, fitter->request, 0, &lowering);
   EntryKind largest = ENTRY_INIT;
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (program->entries[i].present &&

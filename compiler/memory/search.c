@@ -21,6 +21,7 @@
 
 #include "passes/pass.h"
 #include "support/clock.h"
+#include "support/integers.h"
 
 enum {
   MOST_CANDIDATES = 45,
@@ -56,7 +57,9 @@ static void try_candidate(Fitter *fitter, Candidate *candidate) {
   candidate->peak = -1;
   if (candidate_apply(fitter, &module, candidate, scratch, &result)) {
     candidate_verify(scratch, &module);
-    const Program *program = memory_plan(scratch, &module, fitter->request, &candidate->lowering);
+    int64_t most = greatest(fitter->request->limit, fitter->best_peak);
+    const Program *program =
+        memory_plan(scratch, &module, fitter->request, most, &candidate->lowering);
     candidate->peak = program_peak(program, fitter->request->threads);
     candidate->cost = step_cost(program);
     if (fitter->request->verbose)
@@ -243,11 +246,11 @@ bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const Me
                      .segments = 1};
   if (request.limit == 0 && request.share == 0) return true;
   if (request.share > 0) request.limit = INT64_MAX; /* the first plan says of what it is a share */
-  const Program *program = memory_plan(arena, module, &request, &fit->lowering);
+  const Program *program = memory_plan(arena, module, &request, 0, &fit->lowering);
   fit->peak = fit->default_peak = program_peak(program, request.threads);
   if (request.share > 0) fit->limit = request.limit = share_bytes(program, &request);
   if (fit->peak > request.limit && write_scans_out(arena, module, request.lowering.level)) {
-    program = memory_plan(arena, module, &request, &fit->lowering);
+    program = memory_plan(arena, module, &request, 0, &fit->lowering);
     fit->writes_scans = true;
     fit->peak = program_peak(program, request.threads);
   }

@@ -148,8 +148,11 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
   Stages stages = {
       .program = program,
       .pipeline = {.kind = "stage", .options = runner, .diagnostics = options->diagnostics}};
-  Lowering whole = {
-      .arena = arena, .program = program, .threads = options->threads, .stages = &stages};
+  Lowering whole = {.arena = arena,
+                    .program = program,
+                    .threads = options->threads,
+                    .most_bytes = options->most_bytes,
+                    .stages = &stages};
   program->arena = arena;
   program->target = options->target;
   program->module = module;

@@ -91,6 +91,7 @@ typedef struct Lowering {
   bool widens_bf16, widens_f16;    /* numbers of these types are kept as f32 */
   const struct Variants *variants; /* of kernels, or NULL */
   int threads;                     /* that scans go through by blocks for; 0: they do not */
+  int64_t most_bytes;              /* what needs more is planned without care; 0: nothing is */
   bool is_eager;                   /* task loops wherever they are possible */
   int scan;              /* of a body: the number of its scan loop; -1: the entry itself */
   double rounds;         /* how often a run of the entry does all of this */

@@ -52,6 +52,7 @@ typedef struct Region {
   const int64_t *above; /* by time; NULL: none */
   int64_t highest_floor;
   int64_t least;       /* bytes alive at the worst time, with those above */
+  int64_t most;        /* where they are more, any order will do */
   int64_t end;         /* of the last order that was placed */
   int64_t best_end;    /* of the best */
   Life *best;          /* its order, with begins */
@@ -117,7 +118,8 @@ static void place_in_order(Region *region, bool is_lowest) {
 /* ---- orders ---- */
 
 static bool is_done(const Region *region) {
-  return region->best_end <= region->least || region->comparisons >= MOST_COMPARISONS;
+  return region->best_end <= region->least || region->least > region->most ||
+         region->comparisons >= MOST_COMPARISONS;
 }
 
 static int by_demand(const void *a, const void *b) {
@@ -272,7 +274,7 @@ static void turn_over(Region *region) {
 }
 
 int64_t offsets_assign(Program *program, int count, const int *buffers, const int *time,
-                       const int64_t *above, int64_t begin) {
+                       const int64_t *above, int64_t begin, int64_t most) {
   Arena *scratch = arena_create();
   Region region = {.count = count,
                    .lives = ARENA_ARRAY(scratch, Life, count + 1),
@@ -280,6 +282,7 @@ int64_t offsets_assign(Program *program, int count, const int *buffers, const in
                    .best = ARENA_ARRAY(scratch, Life, count + 1),
                    .kept = ARENA_ARRAY(scratch, Life, count + 1),
                    .above = above,
+                   .most = most,
                    .best_end = INT64_MAX};
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[buffers[i]];

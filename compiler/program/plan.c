@@ -112,20 +112,20 @@ static void find_live_ranges(Program *program, const ProgramEntry *entry) {
 
 typedef VEC(int) BufferList;
 
-/* Places the buffers from `begin` on. Returns the end. */
+/* Places the buffers from `begin` on, where they need at most `most` bytes with care. Returns the end. */
 static int64_t place(Program *program, const BufferList *list, const int *time,
-                     const int64_t *above, int64_t begin) {
+                     const int64_t *above, int64_t begin, int64_t most) {
   for (int i = 0; i < list->count; i++) {
     Buffer *buffer = &program->buffers.items[list->items[i]];
     if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
   }
-  return offsets_assign(program, list->count, list->items, time, above, begin);
+  return offsets_assign(program, list->count, list->items, time, above, begin, most);
 }
 
 /* Places the entry's buffers in the arena from offset 0; returns the bytes needed. A barrier between
  * the uses of two buffers lets them have the same bytes. With the blocks of `threads` workers above them
- * they need as little as can be found. */
-static int64_t place_entry(Program *program, const ProgramEntry *entry, int threads) {
+ * they need as little as can be found, where that can be at most `most` bytes. */
+static int64_t place_entry(Program *program, const ProgramEntry *entry, int threads, int64_t most) {
   Arena *scratch = arena_create();
   BufferList list = {0};
   for (int i = 0; i < program->buffers.count; i++) {
@@ -136,7 +136,7 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry, int thre
   const int *time = barriers_before(scratch, entry);
   int64_t *above = workspace_needs(scratch, program, entry, time);
   for (int t = 0; above && t <= time[entry->steps.count]; t++) above[t] *= threads;
-  int64_t needed = place(program, &list, time, above, 0);
+  int64_t needed = place(program, &list, time, above, 0, most);
   arena_destroy(scratch);
   return needed;
 }
@@ -160,7 +160,7 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
         buffer->last_step <= loop->last_step)
       vec_push(scratch, &list, i);
   }
-  int64_t end = place(program, &list, steps, NULL, begin);
+  int64_t end = place(program, &list, steps, NULL, begin, INT64_MAX);
   arena_destroy(scratch);
   return end;
 }
@@ -176,7 +176,7 @@ static int64_t place_variables(Program *program) {
   return end;
 }
 
-static void plan_entry(Program *program, ProgramEntry *entry, int threads) {
+static void plan_entry(Program *program, ProgramEntry *entry, int threads, int64_t most) {
   const char *outer =
       panic_set_context(arena_printf(program->arena, "stage plan of %s", entry_name(entry->entry)));
   move_to_workers(program, entry);
@@ -186,7 +186,7 @@ static void plan_entry(Program *program, ProgramEntry *entry, int threads) {
     program->worker_bytes = greatest(program->worker_bytes, end);
   }
   phases_part(program, entry, threads);
-  entry->activation_bytes = place_entry(program, entry, threads);
+  entry->activation_bytes = place_entry(program, entry, threads, most);
   program->activation_bytes = greatest(program->activation_bytes, entry->activation_bytes);
   for (int step = 0; step < entry->steps.count; step++)
     entry->activation_peak = greatest(entry->activation_peak, live_bytes(program, entry, step));
@@ -197,8 +197,9 @@ void stage_plan(Lowering *lowering) {
   Program *program = lowering->program;
   int64_t variables = place_variables(program);
   int threads = lowering->threads > 0 ? lowering->threads : 1;
+  int64_t most = lowering->most_bytes > 0 ? lowering->most_bytes - variables : INT64_MAX;
   for (int e = 0; e < ENTRY_COUNT; e++)
-    if (program->entries[e].present) plan_entry(program, &program->entries[e], threads);
+    if (program->entries[e].present) plan_entry(program, &program->entries[e], threads, most);
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
     if (buffer->entry >= 0 && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)

@@ -144,6 +144,8 @@ typedef struct ProgramOptions {
   Diagnostics *diagnostics;        /* told when a dump cannot be written; may be NULL without */
   const struct Variants *variants; /* of kernels (variants.h); NULL: as the cost model picks */
   int threads; /* that the program is for, on which the blocks of scans depend; 0: no number of them */
+  /* A program that needs more, with at least `threads` threads, is of no use and planned quickly; 0: any is of use. */
+  int64_t most_bytes;
   int64_t blocks; /* for tests: task loops of so many blocks wherever they are possible; 0:
                             * of blocks that the batch gives, where they gain */
 } ProgramOptions;

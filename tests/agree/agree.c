@@ -274,10 +274,15 @@ static void run_level(Case *test, int level) {
   const char *type = dtype_is_half(test->float_type)
                          ? ""
                          : arena_printf(test->arena, "--float=%s", dtype_name(test->float_type));
-  if ((level == 0 || test->float_type == DTYPE_F64) && !getenv("AGREE_LONG")) cflags = "-O0";
-  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d %s %s --cflags=%s %s -o '%s/model%d'",
-                                 test->nnc, test->model, level, definition_flags(test), type,
-                                 cflags ? cflags : "", more ? more : "", test->work, level));
+  const char *units = "";
+  if ((level == 0 || test->float_type == DTYPE_F64) && !getenv("AGREE_LONG")) {
+    cflags = "-O0";
+    units = "--units=1";
+  }
+  run_command(test,
+              arena_printf(test->arena, "'%s' '%s' -O%d %s %s --cflags=%s %s %s -o '%s/model%d'",
+                           test->nnc, test->model, level, definition_flags(test), type,
+                           cflags ? cflags : "", units, more ? more : "", test->work, level));
   for (int threads = 1; threads <= 1 + has_second; threads++) {
     results[threads - 1] =
         arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);

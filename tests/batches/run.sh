@@ -116,7 +116,7 @@ good = all("%.9g" % found[name] == "%.9g" % value for name, value in wanted.item
 sys.exit(0 if good else f"{found} instead of {wanted}")' "$1" "$2"
 }
 for flags in "" "-O0" "-Dminibatches=5" "--float=f64" "--target=cuda"; do
-  check "shares compile $flags" env NNC_NVRTC="$build/tests/cuda_emulator/libnvrtc.so.13" "$build/bin/nnc" shares.net --cflags=-O0 $flags -o shares
+  check "shares compile $flags" env NNC_NVRTC="$build/tests/cuda_emulator/libnvrtc.so.13" "$build/bin/nnc" shares.net --cflags=-O0 --units=1 $flags -o shares
   rm -rf shares.run
   check "shares $flags" env NNC_LIBCUDA="$build/tests/cuda_emulator/libcuda.so.1" NNC_EMULATOR_FLAGS="-O0 -g0" ./shares --quiet
   check "shares of a rest $flags" shares rest.csv "$(env NNC_LIBCUDA="$build/tests/cuda_emulator/libcuda.so.1" NNC_EMULATOR_FLAGS="-O0 -g0" ./shares eval val --json)"

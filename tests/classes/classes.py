@@ -67,7 +67,7 @@ z = s * w
 loss = {loss}
 train {{ minimize = loss, optimizer = sgd(lr = 0), epochs = 1, {keys} }}
 """)
-    child = run(nnc, f"{name}.net", "--cflags=-O0", "-o", name)
+    child = run(nnc, f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
     check(f"{name} compiles", child.returncode == 0, child.stderr)
     child = run(f"./{name}", "--quiet")
     check(f"{name} runs", child.returncode == 0, child.stderr)
@@ -371,7 +371,7 @@ def main():
             f'data {name} {{ s, y = csv("kinds.csv", columns = [0..3, 3], header = false) | categories(y) }}\n'
             for name in ("train", "test")) + "input s : f32[batch, 3]\ninput y : i32[batch]\nparam w = 1.0\n"
             "loss = cross_entropy(s * w, y)\ntrain { minimize = loss, optimizer = sgd(lr = 0), epochs = 1 }\n")
-    child = run(nnc, "named.net", "--cflags=-O0", "-o", "named")
+    child = run(nnc, "named.net", "--cflags=-O0", "--units=1", "-o", "named")
     check("named compiles", child.returncode == 0, child.stderr)
     run("./named", "--quiet")
     order = sorted(names)
@@ -401,7 +401,7 @@ def main():
             "bright = mean(f32(image) / 255, axis = [1, 2, 3]) - 0.5\n"
             "loss = binary_cross_entropy(bright * w, f32(label))\n"
             "train { minimize = loss, optimizer = sgd(lr = 0), epochs = 1 }\n")
-    child = run(nnc, "shown.net", "--cflags=-O0", "-o", "shown")
+    child = run(nnc, "shown.net", "--cflags=-O0", "--units=1", "-o", "shown")
     check("shown compiles", child.returncode == 0, child.stderr)
     run("./shown", "--quiet")
     found = json.loads(run("./shown", "eval", "--json", "--wrong", "2").stdout)

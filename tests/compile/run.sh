@@ -32,6 +32,23 @@ for model in mnist_cnn lenet; do
   if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$model: units and one file differ: $one, $several"; fi
 done
 
+# ---- as many units as --units says, at most ----
+units() { # units NAME FLAGS...: how many are compiled
+  local name=$1; shift
+  "$nnc" models/lenet.net $quick --no-cache -v "$@" -o "$work/$name" 2> "$work/log" || fail "$name: compiles"
+  compilers "$work/log"
+}
+several=$(units several)
+at_least "units of lenet" "$several" 2
+check "as many as may be" test "$(units many --units=99)" = "$several"
+check "kernels in two units, what they share, and what calls them" test "$(units two --units=2 --cflags=-O3)" = 4
+check "a single unit" test "$(units single --units=1)" = 1
+check "a single unit with lines for debuggers" test "$(units debug --units=1 -g)" = 1
+check "a single unit of kernels for each of two levels" test "$(units levels --units=1 --arch=v2,v3)" = 5
+for name in single debug; do
+  check "$name: the same weights" test "$(weights "$work/$name")" = "$(weights "$work/several")"
+done
+
 # ---- no term that adds or multiplies 0, no value that is computed for nothing ----
 statements() { sed '/^ *\/\*/,/\*\/$/d' "$1" | grep -v '^ *"'; } # without comments and literals
 for model in mnist mnist_cnn lenet fashion housing gpt bilstm_tagger mobilenet_v2 shufflenet unet; do
@@ -267,6 +284,7 @@ check_status "a list of what is no level" 3 "in a list stand .* not 'znver3'" "$
 
 # ---- flags ----
 check_status "--jobs wants a number" 2 '--jobs takes a number' "$nnc" models/iris.net --jobs=none
+check_status "--units wants a number" 2 '--units takes a number' "$nnc" models/iris.net --units=0
 check_status "--cache-size wants a size" 2 '--cache-size takes a size' "$nnc" models/iris.net --cache-size=big
 check "-g" "$nnc" models/iris.net $quick -g -o "$work/debug"
 check "keeps the C file" grep -q 'net_h_y' "$work/debug.c"

@@ -10,7 +10,7 @@ nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-flags=(--cflags=-O0 "") # of the C compiler; full: nnc's own
+flags=("--cflags=-O0 --units=1" "") # of the C compiler; full: nnc's own
 for type in f32 f64 bf16 f16; do
   for level in 0 1; do
     check "$type -O$level" "$nnc" ${flags[level]} -O$level "$here/$type.net" -o $type

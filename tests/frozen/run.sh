@@ -155,7 +155,7 @@ loss    = mean((guess - y) ^ 2) + 0.5 * moved + mean((still - teacher) ^ 2)
         + 0.0 * sum(net.linear.0.w * net.linear.0.w) + 0.0 * sum(net.batch_norm.0.gamma)
 train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 5, validate = 1 steps }
 END
-check "evaluated: build" "$nnc" evaluated.net --float=f64 --cflags=-O0 -o evaluated
+check "evaluated: build" "$nnc" evaluated.net --float=f64 --cflags=-O0 --units=1 -o evaluated
 check "evaluated: train" ./evaluated -q
 python3 - "$here/evaluated.json" <<'END' && ok || fail "evaluated() is not PyTorch's eval()"
 import json, struct, sys

@@ -117,6 +117,7 @@ static void build(const CJudge *judge, int level) {
   CompileOptions compile = {.prefix = judge->stage->build,
                             .cflags = judge->stage->optimize,
                             .jobs = 1,
+                            .units = 1,
                             .arch = is_of_device(judge) ? "compute_90" : NULL,
                             .save_temps = judge->stage->keeps_c,
                             .has_cache = true, /* for what it knows of the C compiler */

@@ -48,7 +48,7 @@ done
 # by the processor or widened, whatever is faster here; and the emitted C without warnings ----
 for type in bf16 f16; do
   sed "s/TYPE/$type/g" "$here/operators.net" > $type.net
-  ways=("0 --cflags=-O0" 1 "1 --memory-limit=1G --cflags=-DNNC_SLOW_PAIRS=1")
+  ways=("0 --cflags=-O0 --units=1" 1 "1 --memory-limit=1G --cflags=-DNNC_SLOW_PAIRS=1")
   [ $type = bf16 ] && ways+=("1 --memory-limit=1G --cflags=-UNNC_SLOW_PAIRS")
   if grep -qw avx512f /proc/cpuinfo; then ways+=("1 --arch=x86-64-v3"); fi
   for way in "${ways[@]}"; do

@@ -9,7 +9,7 @@ nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/home TMPDIR=$work/tmp
 mkdir "$work/tmp"
-quick=(--cflags=-O0)
+quick=(--cflags=-O0 --units=1)
 
 cat > "$work/net.net" <<'NET'
 const batch = 2
@@ -170,7 +170,7 @@ for flags in "" --static "-g" "--cc=gcc"; do
   [ "$flags" = --cc=gcc ] && ! command -v gcc >/dev/null && continue
   optimization=-O0
   [ "$flags" != --cc=gcc ] || optimization=-Og # for which gcc takes less time
-  check "an executable with '$flags'" "$nnc" "$work/net.net" $flags --cflags=$optimization -o "$work/hard_one"
+  check "an executable with '$flags'" "$nnc" "$work/net.net" $flags --cflags=$optimization --units=1 -o "$work/hard_one"
   check_status "PIE with '$flags'" 0 'Type: +DYN' readelf -h "$work/hard_one"
   check_status "RELRO with '$flags'" 0 'GNU_RELRO' readelf -lW "$work/hard_one"
   check_status "bound at the start with '$flags'" 0 'BIND_NOW|FLAGS_1.*NOW' readelf -dW "$work/hard_one"

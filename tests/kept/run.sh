@@ -81,7 +81,7 @@ follow() {
 }
 
 for float in f32 f64; do
-  flags=(--float=$float); [ $float = f64 ] && flags+=(--cflags=-O1)
+  flags=(--float=$float); [ $float = f64 ] && flags+=(--cflags=-O1 --units=1)
   check "$float compiles" "$nnc" "${flags[@]}" nets.net -o $float.keeping
   # A limit, however large, keeps nothing.
   check "$float compiles without" "$nnc" "${flags[@]}" --memory-limit=64G nets.net -o $float.plain

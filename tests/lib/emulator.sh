@@ -9,7 +9,7 @@ fi
 export NNC_LIBCUDA=$build/tests/cuda_emulator/libcuda.so.1
 # For programs that run for an instant, of which compiling would be nearly all of the time: what is for the processor,
 # and kernels, without optimization; faults in these name no lines.
-quick=--cflags=-O0
+quick="--cflags=-O0 --units=1"
 quick_kernels=NNC_EMULATOR_FLAGS="-O0 -g0"
 # emulated COMMAND...: nnc takes the stand-in for NVRTC; else the one that is installed.
 emulated() { NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13 "$@"; }

@@ -3,4 +3,4 @@
 case " $* " in
   " check "* | " doc "* | " fmt "* | " lsp "* | *" --cflags"*) exec '@CMAKE_BINARY_DIR@/bin/nnc' "$@" ;;
 esac
-exec '@CMAKE_BINARY_DIR@/bin/nnc' --cflags=-O0 "$@"
+exec '@CMAKE_BINARY_DIR@/bin/nnc' --cflags=-O0 --units=1 "$@"

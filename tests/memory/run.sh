@@ -94,7 +94,7 @@ check "digits" "$build/bin/nnc-digits" "$work/digits" --train 1000 --test 100
 # same_weights MODEL NAME
 same_weights() {
   local name=$2 kind
-  check "$name: compiles without a limit" "$nnc" --cflags=-O0 "$1" -o "$work/$name.whole"
+  check "$name: compiles without a limit" "$nnc" --cflags=-O0 --units=1 "$1" -o "$work/$name.whole"
   for kind in "$name" "$name.whole"; do
     check "$kind: trains" "$work/$kind" train --steps 5 --data "$work/digits" --threads $threads --out "$work/$kind.run"
   done
@@ -113,7 +113,7 @@ resident() {
   default=$(planned "${big[@]}"); limit=$((default / 2))
   for name in default half; do
     options=(); [ $name = half ] && options=(--memory-limit=$limit)
-    check "$what, $name: compiles" "$nnc" --cflags=-O1 "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
+    check "$what, $name: compiles" "$nnc" --cflags=-O1 --units=1 "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
     check "$what, $name: bench" watch $name "$work/big.$name" bench --steps "$3" --warmup 1 --threads $threads
   done
   at_most "$what: resident at half" "$(rss half)" $((limit + 6 * 1048576))

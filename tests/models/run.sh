@@ -17,7 +17,7 @@ for file in $(models_within "$build" 3); do
   check "nnc $file" "$nnc" "$file" -o "$work/$(basename "$file" .net)"
 done
 for file in examples/*.net; do # as suite.agree does, which may have left their kernels in the cache
-  check "nnc $file" "$nnc" "$file" --cflags=-O1 -o "$work/$(basename "$file" .net)"
+  check "nnc $file" "$nnc" "$file" --cflags=-O1 --units=1 -o "$work/$(basename "$file" .net)"
 done
 
 # ---- generated digits ----

@@ -178,7 +178,7 @@ class Files:
             source, program = "%s/%s.net" % (self.work, kind), "%s/%s" % (self.work, kind)
             with open(source, "w") as file:
                 file.write(text if kind == "text" else text + TAIL)
-            built = run([self.build + "/bin/nnc", source, "--cflags=-O0", "-o", program], seconds=100)
+            built = run([self.build + "/bin/nnc", source, "--cflags=-O0", "--units=1", "-o", program], seconds=100)
             trained = built.status == 0 and run([program, "--data", sets[kind], "--out", program + ".run"], seconds=60)
             if not trained or trained.status != 0:
                 self.tally.add("program " + kind, "cannot be prepared", trained or built)

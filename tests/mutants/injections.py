@@ -90,7 +90,7 @@ class Injections:
         file = "./" + self.write(folder, payload, place)
         before = set(os.listdir(os.path.dirname(folder)))
         emitted = run([self.nnc, "--emit=c", "-o", "out.c", file], folder=folder, environment=self.environment, seconds=60)
-        built = run([self.nnc, "-g", "--cflags=-O0", "-o", "out", file], folder=folder, environment=self.environment, seconds=100)
+        built = run([self.nnc, "-g", "--cflags=-O0", "--units=1", "-o", "out", file], folder=folder, environment=self.environment, seconds=100)
         outcomes, problem = [emitted, built], complaint(emitted) or complaint(built)
         if os.path.exists(folder + "/out.c"):
             with open(folder + "/out.c", encoding="utf-8", errors="replace") as stream:

@@ -19,7 +19,7 @@ from checks import check, summary  # noqa: E402
 
 build, work = sys.argv[1:3]
 os.chdir(work)
-nnc = [build + "/bin/nnc", "--cflags=-O0"]
+nnc = [build + "/bin/nnc", "--cflags=-O0", "--units=1"]
 
 
 def run(*command, **environment):

@@ -64,7 +64,7 @@ check_status "one plateau less" 0 'has other plateaus: their schedules start ane
 check "numbers became options" test "$(grep -o 'peak,\|= waits\|= rests\|= less\|= edge\|= 2 \* edge\|= lowest' options.net | wc -l)" = 17
 flags=(--peak 0.5 --waits 3 --rests 4 --less 0.3 --edge 0.01 --lowest 1e-3)
 for target in c cuda; do
-  check "$target: compiles with options" emulated "$nnc" --target=$target --cflags=-O0 options.net --float=f64 -o options_$target
+  check "$target: compiles with options" emulated "$nnc" --target=$target --cflags=-O0 --units=1 options.net --float=f64 -o options_$target
   check "$target: runs with options" emulated ./options_$target "${flags[@]}" --out $target.run
   compare $target.run
 done

@@ -11,7 +11,7 @@ root=$PWD
 source tests/lib/check.sh
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 
-check "compile" "$build/bin/nnc" tests/report/made.net --report-page --cflags=-O0 -o "$work/made"
+check "compile" "$build/bin/nnc" tests/report/made.net --report-page --cflags=-O0 --units=1 -o "$work/made"
 cp tests/report/made.net "$work"
 cd "$work" || exit 1
 python3 - <<'DATA'
@@ -128,7 +128,7 @@ tells "no log" bare/report.html -
 page "an empty log" --out bare
 tells "an empty log" bare/report.html -
 sed 's/spread   = log(accuracy - 0.7)/spread   = log(accuracy - 0.6)/' made.net > changed.net
-check "another version" "$build/bin/nnc" changed.net -D batch=6 --report-page --cflags=-O0 -o changed
+check "another version" "$build/bin/nnc" changed.net -D batch=6 --report-page --cflags=-O0 --units=1 -o changed
 check "a page of another version" ./changed report --quiet --steps 0 --out one --to changed.html
 if grep -q 'by another version of the program' changed.html && ! grep -q 'by another version' one/report.html; then ok; else fail "another version is told"; fi
 if grep -q 'compiled with.*-D batch=6' changed.html; then ok; else fail "definitions are told"; fi
@@ -169,7 +169,7 @@ check_status "a run that fails" 1 'training stops' ./made --quiet --out failed -
 if [ -e failed/report.html ] && ! grep -q 'http-equiv="refresh"' failed/report.html; then ok; else fail "a run that failed reads itself anew"; fi
 check_status "a log that is no file" 1 'the page is made of the log' ./made --out piped --report-live --log /dev/null
 sed '/save /d' made.net > plain.net
-check "without the report" "$build/bin/nnc" plain.net --cflags=-O0 -o plain
+check "without the report" "$build/bin/nnc" plain.net --cflags=-O0 --units=1 -o plain
 check_status "the best report at the end" 0 'best val.loss 0.4136.* in epoch 5, step 30, is not kept; .save = best\(val.loss\). in the program keeps it' ./plain --lr 0.5
 check_status "where the best lies" 0 'best val.loss 0.4136.* in epoch 5, step 30: again/best.safetensors' ./made --lr 0.5 --out again
 
@@ -186,7 +186,7 @@ param w : f32[1] = constant(0.1)
 fit = mean((w - y) ^ 2) + 0 * mean(log(w * x - 0.5))
 ${3:-train { minimize = fit, optimizer = sgd(lr = 0.1), epochs = 6 \}}
 END
-  check "$1" "$build/bin/nnc" "$1.net" --cflags=-O0 -o "$1"
+  check "$1" "$build/bin/nnc" "$1.net" --cflags=-O0 --units=1 -o "$1"
 }
 late begins first_nan.csv
 check_status "NaN in the first reports" 0 'best val.loss .* in epoch 5, step 5, is not kept' ./begins
@@ -213,7 +213,7 @@ for row in $(seq 14); do seq -s, "$row" "$((row + 15))"; done > sixteen.csv
 sed 's/^predict.*/predict { made = reshape(x @ w, [batch, 1, 12, 12]) }/' drawn.net > made.net
 is() { if [ "$2" = "$3" ]; then ok; else fail "$1: $2 instead of $3"; fi; }
 for name in drawn made; do
-  check "$name compiles" "$build/bin/nnc" --cflags=-O0 --report-page $name.net -o $name
+  check "$name compiles" "$build/bin/nnc" --cflags=-O0 --units=1 --report-page $name.net -o $name
   check "$name trains" ./$name --quiet
   check "$name page" ./$name report --steps 0
 done

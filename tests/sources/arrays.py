@@ -52,7 +52,7 @@ expected = [dict(a=a[r], b=b[r], a_disk=a[r], b_disk=b[r], c=[4 * r + c for c in
 
 # ---- values ----
 
-status, _, message = run(build / "bin/nnc", here / "arrays.net", "--cflags=-O0", "-o", "arrays")
+status, _, message = run(build / "bin/nnc", here / "arrays.net", "--cflags=-O0", "--units=1", "-o", "arrays")
 check("arrays.net compiles", status == 0, message)
 
 

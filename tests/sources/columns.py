@@ -34,7 +34,7 @@ loss = cross_entropy(y, kind)
 train {{ minimize = loss, optimizer = sgd(lr = 0.1), epochs = 3 }}
 predict {{ {results} }}
 """.encode())
-    expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--cflags=-O0", "-o", name)
+    expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
 
 
 def trained(program, *words, out=None):
@@ -115,7 +115,7 @@ loss = mse(y, price)
 train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 1 }
 predict { price = y }
 """)
-expect("sold.net compiles", 0, "", nnc, "sold.net", "--cflags=-O0", "-o", "sold")
+expect("sold.net compiles", 0, "", nnc, "sold.net", "--cflags=-O0", "--units=1", "-o", "sold")
 trained("sold")
 expect("a label in the place of a feature", 1, r'old.csv has no column "size", which training has for x$', "./sold", "predict", "old.csv", "--out", "sold.out")
 

@@ -19,7 +19,7 @@ draw = random.Random(29)
 
 def compiled(name, text):
     write(f"{name}.net", text.encode())
-    expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--float=f64", "--cflags=-O0", "-o", name)
+    expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--float=f64", "--cflags=-O0", "--units=1", "-o", name)
 
 
 def records(out):

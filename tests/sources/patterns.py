@@ -18,7 +18,7 @@ nnc = build / "bin/nnc"
 
 def compiled(name, text):
     write(f"{name}.net", text.encode())
-    expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--cflags=-O0", "-o", name)
+    expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
 
 
 def rows_of(program, *words):

@@ -19,7 +19,7 @@ draw = random.Random(17)
 
 def compiled(name, text):
     write(f"{name}.net", text.encode())
-    return expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--cflags=-O0", "-o", name)
+    return expect(f"{name}.net compiles", 0, "", nnc, f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
 
 
 def record(out):

@@ -277,10 +277,10 @@ sed 's/"middle"/"centre"/; s/"middle/"centre/' old.net >frozen.net
 sed 's/adam,/sgd(lr = 0.1, momentum = 0.9),/' old.net >momentum.net
 sed 's/^param scale.*/param scale : f64[4] = ones/; s/x \* scale/x * f32(scale)/' old.net >types.net
 cp old.net same.net
-build_it old --cflags=-O0
+build_it old --cflags=-O0 --units=1
 check "a checkpoint" ./old -q --out old.run
 for name in renamed narrow frozen momentum types same; do
-  build_it $name --cflags=-O0
+  build_it $name --cflags=-O0 --units=1
   said=$("$nnc" diff-parameters old.net $name.net 2>&1); status=$?
   from=$("$nnc" diff-parameters old.run/checkpoint.safetensors $name.net 2>&1)
   check "$name: the same of the checkpoint" cmp <(grep -v '^-' <<<"$said") <(grep -v '^-' <<<"$from")
@@ -348,7 +348,7 @@ $theirs" "$nnc" diff-parameters twice.net once.net
 same "one layer more" "note: thrice.net:5: 'h' has 2 layers, which are numbered, and in twice.net 1: a number that both have may be of another layer
 $theirs" "$nnc" diff-parameters twice.net thrice.net
 same "the same bindings" "" "$nnc" diff-parameters thrice.net thrice.net
-build_it once --cflags=-O0
+build_it once --cflags=-O0 --units=1
 check "a checkpoint of it" ./once -q --out once.run
 same "the same of a checkpoint" "note: twice.net:5: 'h' is bound more than once, so its layers are linear.0; in once.run/checkpoint.safetensors it is the path h
 $theirs" "$nnc" diff-parameters once.run/checkpoint.safetensors twice.net
@@ -358,7 +358,7 @@ param w : [4] = ones
 loss = mean((dropout(w, 0.5) - 3) ^ 2)
 train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 20 }
 END
-build_it alone --cflags=-O0
+build_it alone --cflags=-O0 --units=1
 check "it begins" ./alone -q --steps 0
 check_status "it is evaluated" 0 '^\{"step":0,"loss":4\}$' ./alone eval
 check_status "how many" 0 '^10 parameters: ' "$nnc" check --parameters old.net

@@ -46,7 +46,7 @@ def make_program(name, keys):
     lines.append("predict { out = w }")
     with open(f"{name}.net", "w") as file:
         file.write("\n".join(lines) + "\n")
-    child = run(nnc, f"{name}.net", "--float=f64", "--cflags=-O0", "-o", name)
+    child = run(nnc, f"{name}.net", "--float=f64", "--cflags=-O0", "--units=1", "-o", name)
     check(f"{name} compiles", child.returncode == 0, child.stderr)
 
 
@@ -280,7 +280,7 @@ check("the log has the command line", [line["command"] for line in log("f2") if 
 
 # Other definitions are noticed.
 for name, words in ("defined", ["-D", "train.seed=7", "-D", "batch=2"]), ("again", ["-D", "batch=2", "-D", "train.seed=7"]):
-    check(f"{name} compiles", run(nnc, "p.net", "--float=f64", "--cflags=-O0", *words, "-o", name).returncode == 0)
+    check(f"{name} compiles", run(nnc, "p.net", "--float=f64", "--cflags=-O0", "--units=1", *words, "-o", name).returncode == 0)
 expect("a program with other definitions", 0, "made by the program compiled with no -D; this one has -D batch=2 -D train.seed=7",
        "./defined", "--out", "f1", "--resume", "--epochs", str(EPOCHS + 1))
 child = run("./again", "--out", "f1", "--resume", "--epochs", str(EPOCHS + 2))

@@ -138,7 +138,7 @@ pathlib.Path("input.txt").write_text(written)
 (all_ids,) = encode([written.encode()], "gpt2.json")
 for name, files in ("one", '"gpt2.json"'), ("two", '["vocab.json", "merges.txt"]'):
     pathlib.Path(name + ".net").write_text(PROGRAM % files)
-    done = run(nnc, name + ".net", "-o", name, "--cflags=-O0")
+    done = run(nnc, name + ".net", "-o", name, "--cflags=-O0", "--units=1")
     check(f"{name}: compiles", done.returncode == 0, done.stderr)
     done = run("./" + name, "-q")
     check(f"{name}: trains", done.returncode == 0, done.stderr)
@@ -178,7 +178,7 @@ check("eval", done.returncode == 0, done.stderr)
 
 # What reads vocabularies is in no program that names none.
 pathlib.Path("plain.net").write_text((PROGRAM % '""').replace(', vocabulary = ""', ', unit = "word"'))
-done = run(nnc, "plain.net", "-o", "plain", "--cflags=-O0")
+done = run(nnc, "plain.net", "-o", "plain", "--cflags=-O0", "--units=1")
 for name, has in ("plain", False), ("one", True):
     check(f"{name}: {'reads' if has else 'does not read'} vocabularies", (b"no token of the vocabulary" in pathlib.Path(name).read_bytes()) == has, done.stderr)
 summary()

@@ -177,7 +177,7 @@ case "$1" in check|doc|fmt) exec "{build}/bin/nnc" "$@" ;; esac
 level=-O2
 case "$PWD" in */recipes|*/from-pytorch) level=-O0 ;; */README) exec "{build}/bin/nnc" "$@" ;; esac
 case "$*" in *--arch=*) level=-O0 ;; esac
-exec "{build}/bin/nnc" --cflags=$level "$@"
+exec "{build}/bin/nnc" --cflags=$level --units=1 "$@"
 """)
     os.chmod(os.path.join(folder, "nnc"), 0o755)
     return ("" if long else folder + ":") + f"{build}/bin:" + os.environ["PATH"]

@@ -164,7 +164,7 @@ def take_step(cases, kind, is_run):
     if status or not is_run:
         return None
     binary = os.path.join(folder, kind)
-    for command in [[nnc, path, "-O0", "--cflags=-O0", "-o", binary],
+    for command in [[nnc, path, "-O0", "--cflags=-O0", "--units=1", "-o", binary],
                     [binary, "step", "--inputs", os.path.join(folder, "inputs"), "--steps", "1", "--quiet", binary + ".out"]]:
         status, output = run(command)
         if status:

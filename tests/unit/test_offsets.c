@@ -13,11 +13,13 @@ typedef struct Case {
   Program program;
   int count, list[MOST], time[4 * MOST];
   const int64_t *above; /* by time; NULL: none */
+  int64_t most;
 } Case;
 
 static Case *case_create(Arena *arena) {
   Case *c = ARENA_NEW(arena, Case);
   c->program.arena = arena;
+  c->most = INT64_MAX;
   for (int t = 0; t < 4 * MOST; t++) c->time[t] = t;
   return c;
 }
@@ -32,7 +34,7 @@ static void add(Case *c, int64_t bytes, int first, int last) {
 
 /* The end of the region, after a look at each pair of buffers and at the ends. */
 static int64_t assign(Case *c, int64_t begin) {
-  int64_t end = offsets_assign(&c->program, c->count, c->list, c->time, c->above, begin),
+  int64_t end = offsets_assign(&c->program, c->count, c->list, c->time, c->above, begin, c->most),
           highest = begin;
   for (int i = 0; i < c->count; i++) {
     const Buffer *a = &c->program.buffers.items[i];
@@ -163,6 +165,24 @@ static void check_random_lives(bool with_needs) {
   assert_true(sum / ROUNDS < 1.04);
 }
 
+/* Where the worst time alone needs more than is of use, buffers still lie apart; up to there the region is the best. */
+static void test_what_is_of_no_use(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Case *c = case_create(arena);
+  unsigned seed = 7;
+  for (int i = 0; i < MOST / 2; i++) {
+    int first = (int)(next_random(&seed) >> 16) % MOST;
+    add(c, 64 * (int64_t)((next_random(&seed) >> 16) % 100), first, first + MOST / 4);
+  }
+  int64_t best = assign(c, 64);
+  c->most = least_of(c);
+  assert_int_equal(assign(c, 64), best);
+  c->most--;
+  assert_true(assign(c, 64) >= best);
+  arena_destroy(arena);
+}
+
 static void test_random_lives(void **state) {
   (void)state;
   check_random_lives(false);
@@ -179,6 +199,7 @@ int main(void) {
       cmocka_unit_test(test_steps_of_one_time_are_together),
       cmocka_unit_test(test_orders_other_than_by_size_are_found),
       cmocka_unit_test(test_what_is_needed_above_has_room),
+      cmocka_unit_test(test_what_is_of_no_use),
       cmocka_unit_test(test_random_lives),
       cmocka_unit_test(test_random_lives_with_needs),
   };

@@ -88,7 +88,7 @@ if [ $# -eq 0 ]; then
     echo 'loss = 1 + abs(of_floats - of_truths) + maximum(0.1 - of_truths, 0)'
     echo 'train { minimize = loss, optimizer = sgd, steps = 1 }'
   } > "$work/truths.net"
-  check "binary_cross_entropy of truth values: build" "$nnc" --cflags=-O0 "$work/truths.net" -o "$work/truths"
+  check "binary_cross_entropy of truth values: build" "$nnc" --cflags=-O0 --units=1 "$work/truths.net" -o "$work/truths"
   check "binary_cross_entropy of truth values: train" "$work/truths" train --quiet --out "$work/truths.run"
   at_most "binary_cross_entropy of truth values" "$(sed -n 's/.*"train\/loss":\([^,}]*\).*/\1/p' "$work/truths.run/log.jsonl")" 1.000001
 fi

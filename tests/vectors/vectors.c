@@ -407,7 +407,7 @@ static void run_executable(Case *test, DType float_type) {
       arena_printf(test->arena, "'%s' '%s'%s%s%s%s %s -o '%s/program'", test->nnc, test->program,
                    is_retyped(test) ? " --float=" : "", is_retyped(test) ? type : "",
                    test->loops ? " --scans=loop" : "",
-                   getenv("VECTORS_LONG") ? "" : " --cflags=-O0", more ? more : "", work),
+                   getenv("VECTORS_LONG") ? "" : " --cflags=-O0 --units=1", more ? more : "", work),
       arena_printf(test->arena,
                    "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
                    "--seed %d --quiet '%s/result' > '%s/losses'",

@@ -30,7 +30,7 @@ write("eight.csv", b"".join(b"%d\n" % row for row in range(8)))
 
 def compiled(name, text, *flags, cuda=False):
     write(f"{name}.net", text.encode())
-    words = [nnc, f"{name}.net", "--cflags=-O0", *flags, "-o", name] + (["--target=cuda"] if cuda else [])
+    words = [nnc, f"{name}.net", "--cflags=-O0", "--units=1", *flags, "-o", name] + (["--target=cuda"] if cuda else [])
     done = subprocess.run(words, capture_output=True, text=True, env=CUDA if cuda else None)
     return check(f"{name} compiles", done.returncode == 0, done.stderr)
 

@@ -35,6 +35,7 @@ typedef struct CompileOptions {
   bool has_report;    /* the executable writes pages about its runs */
   bool verbose;       /* prints commands before they run, and what the cache gave */
   int jobs;           /* C compilers at a time; 0: one a core */
+  int units;          /* into which kernels are cut, at most; 0: by how long they take */
   bool has_cache;
   const char *cache_folder; /* NULL: the user's */
   int64_t cache_bytes;      /* bound of the folder */

@@ -329,6 +329,7 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
                      .merges = merges};
   SourceParts parts = {.target = program->target,
                        .has_levels = options->level_count > 0,
+                       .most_units = options->units,
                        .kernel_count = count,
                        .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};
   emit_parts(&emitter, &parts);

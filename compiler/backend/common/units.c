@@ -189,11 +189,13 @@ static int64_t full_unit(const SourceParts *parts, int quick) {
   return full > LEAST_FULL ? full : LEAST_FULL;
 }
 
-/* A file of the user's shares no unit with others, and no unit with kernels that do not call it: what
+/* Numbers the units of the kernels, of which each weighs at most `full` or has one kernel; returns how many there are.
+ *
+ * A file of the user's shares no unit with others, and no unit with kernels that do not call it: what
  * it means by its names and macros is its own affair. */
-int units_plan(SourceParts *parts, const char *cflags) {
-  int count = 0, quick = quickness(parts, cflags);
-  int64_t full = full_unit(parts, quick), weight = full;
+static int fill_units(SourceParts *parts, int64_t full, int quick) {
+  int count = 0;
+  int64_t weight = 0;
   for (int i = 0; i < parts->kernel_count; i++) {
     int64_t own = kernel_weight(parts->target, &parts->kernels[i]) / quick;
     bool is_next =
@@ -203,6 +205,25 @@ int units_plan(SourceParts *parts, const char *cflags) {
     parts->kernels[i].unit = count - 1;
   }
   return count;
+}
+
+int units_plan(SourceParts *parts, const char *cflags) {
+  int quick = quickness(parts, cflags);
+  int64_t full = full_unit(parts, quick);
+  int least = fill_units(parts, INT64_MAX, quick); /* files need so many */
+  int most = parts->most_units > least ? parts->most_units : least;
+  int count = fill_units(parts, full, quick);
+  while (parts->most_units > 0 && count > most) count = fill_units(parts, full += full / 8, quick);
+  return count;
+}
+
+/* Whether kernels and what calls them are a single unit: no part is compiled otherwise than another. */
+static bool is_single(const SourceParts *parts) {
+  bool has_files = false;
+  for (int i = 0; i < parts->kernel_count; i++)
+    has_files = has_files || parts->kernels[i].file >= 0;
+  return parts->most_units == 1 && parts->target->back_end->guard == NULL && !parts->has_levels &&
+         !has_files;
 }
 
 static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
@@ -385,10 +406,26 @@ static void end_kernels(const Cutter *cutter, SourceUnit *unit, int file) {
   unit->weight += (int64_t)of_user->text.length * WEIGHT_OF_BYTE;
 }
 
+/* All as a single unit, as it is in the one file. */
+static void add_all(const Cutter *cutter, int line) {
+  const SourceParts *parts = cutter->parts;
+  SourceUnit *unit = next_unit(cutter, false);
+  add_part(cutter, unit, &parts->includes, line);
+  add_text(&unit->text, &parts->kernel_includes);
+  add_text(&unit->text, &parts->memory);
+  for (int i = 0; i < parts->kernel_count; i++) add_text(&unit->text, &parts->kernels[i].text);
+  add_text(&unit->text, &parts->calls);
+  add_text(&unit->text, &parts->tables);
+}
+
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
   Lines lines = find_lines(parts);
   const Cutter cutter = {arena, parts, source, file, lines.common, common_functions(parts)};
   source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 3);
+  if (is_single(parts)) {
+    add_all(&cutter, lines.common);
+    return;
+  }
   add_calls(&cutter, lines.calls);
   SourceUnit *unit = NULL;
   int line = lines.kernels;

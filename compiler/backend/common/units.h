@@ -29,6 +29,7 @@ typedef struct SourceParts {
   Text declarations, calls;
   Text tables;
   bool has_levels; /* all but the tables is compiled once for each level */
+  int most_units; /* of kernels, where files of the user's need no more; 0: as their times ask for */
 } SourceParts;
 
 /* Cuts the kernels into units of like times for a compiler with these flags; returns how many they are. */
