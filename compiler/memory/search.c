@@ -6,9 +6,10 @@
  * and barriers of its program. When none fits, the number of micro-batches grows to the next
  * divisor of the batch that is at least twice as large. Once there are several, it grows once
  * more, if that is no large work: the smaller parts may need no recomputation. What does not fit
- * with task loops is planned without them, too. The plan's peak is exact, so only the choice rests
- * on an estimate. Entries that are too large by themselves are changed, all of them
- * only where that is not enough. Graphs of more than MOST_NODES (candidate.c) are not tried.
+ * with task loops is planned without them, too. A plan that can neither fit nor be the smallest so
+ * far is made quickly. The peak of every other one is exact, so only the choice rests on an
+ * estimate. Entries that are too large by themselves are changed, all of them only where that is
+ * not enough. Graphs of more than MOST_NODES (candidate.c) are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "memory/fitter.h"
