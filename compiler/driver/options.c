@@ -415,6 +415,24 @@ static const PlainOption strings[] = {
     OPTION(KEY_CFLAGS, toolchain.cflags), OPTION(KEY_CACHE_DIR, toolchain.cache_folder)};
 #undef OPTION
 
+/* Options that set an int of at least 1. */
+static const struct {
+  int key;
+  size_t offset; /* in Options */
+  const char *name;
+} counts[] = {{KEY_THREADS, offsetof(Options, threads), "--threads"},
+              {'j', offsetof(Options, toolchain.jobs), "--jobs"},
+              {KEY_UNITS, offsetof(Options, toolchain.units), "--units"}};
+
+static bool set_count(Options *options, int key, const char *argument, struct argp_state *state) {
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    if (counts[i].key != key) continue;
+    *(int *)((char *)options + counts[i].offset) = parse_count(state, counts[i].name, argument);
+    return true;
+  }
+  return false;
+}
+
 static bool set_plain(Options *options, int key, const char *argument) {
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
     if (flags[i].key == key) return *(bool *)((char *)options + flags[i].offset) = true;
@@ -429,7 +447,7 @@ static bool set_plain(Options *options, int key, const char *argument) {
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   ParseState *parse = state->input;
   Options *options = parse->options;
-  if (set_plain(options, key, argument)) return 0;
+  if (set_plain(options, key, argument) || set_count(options, key, argument, state)) return 0;
   switch (key) {
   case 'D':
     if (!strchr(argument, '=')) argp_error(state, "-D takes NAME=VALUE, not \"%s\"", argument);
@@ -457,9 +475,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->scans = (ScanChoice)option_word(state, scan_words, argument, "--scans");
     break;
   case KEY_MEMORY_LIMIT: parse_memory_limit(state, options, argument); break;
-  case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
-  case 'j': options->toolchain.jobs = parse_count(state, "--jobs", argument); break;
-  case KEY_UNITS: options->toolchain.units = parse_count(state, "--units", argument); break;
   case KEY_CACHE_SIZE:
     options->toolchain.cache_bytes = parse_size(state, "--cache-size", argument, "");
     break;

@@ -273,32 +273,32 @@ static void turn_over(Region *region) {
   }
 }
 
-int64_t offsets_assign(Program *program, int count, const int *buffers, const int *time,
-                       const int64_t *above, int64_t begin, int64_t most) {
+int64_t offsets_assign(Program *program, const RegionUse *use) {
+  const int count = use->count;
   Arena *scratch = arena_create();
   Region region = {.count = count,
                    .lives = ARENA_ARRAY(scratch, Life, count + 1),
                    .placed = ARENA_ARRAY(scratch, Placed, count + 1),
                    .best = ARENA_ARRAY(scratch, Life, count + 1),
                    .kept = ARENA_ARRAY(scratch, Life, count + 1),
-                   .above = above,
-                   .most = most,
+                   .above = use->above,
+                   .most = use->most,
                    .best_end = INT64_MAX};
   for (int i = 0; i < count; i++) {
-    const Buffer *buffer = &program->buffers.items[buffers[i]];
-    region.lives[i] = (Life){.buffer = buffers[i],
-                             .first = time[buffer->first_step],
-                             .last = time[buffer->last_step],
+    const Buffer *buffer = &program->buffers.items[use->buffers[i]];
+    region.lives[i] = (Life){.buffer = use->buffers[i],
+                             .first = use->time[buffer->first_step],
+                             .last = use->time[buffer->last_step],
                              .bytes = buffer->bytes};
   }
   set_floors(&region);
   region.least = find_least(scratch, &region);
   search(&region);
-  if (above) turn_over(&region);
-  int64_t end = begin;
+  if (use->above) turn_over(&region);
+  int64_t end = use->begin;
   for (int i = 0; i < count; i++) {
     Buffer *buffer = &program->buffers.items[region.best[i].buffer];
-    buffer->offset = begin + region.best[i].begin;
+    buffer->offset = use->begin + region.best[i].begin;
     end = greatest(end, buffer->offset + region.best[i].bytes);
   }
   arena_destroy(scratch);

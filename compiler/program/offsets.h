@@ -4,12 +4,21 @@
 
 #include "program/program.h"
 
-/* Sets the offsets of the `count` buffers, from `begin` on, so that those which are alive together lie
- * apart: two are, if they are used at steps with the same `time`, or one between the uses of the other.
- * `above`, by time: bytes that are needed then above all that is alive; NULL: none. So the region is small with
- * these. Where all of it needs more than `most` bytes, whatever its order, one order is as good as another. Returns
- * the end of the buffers. */
-int64_t offsets_assign(Program *program, int count, const int *buffers, const int *time,
-                       const int64_t *above, int64_t begin, int64_t most);
+/* What lies in a region. */
+typedef struct RegionUse {
+  int count;
+  const int *buffers; /* so many */
+  const int *time;    /* of each step */
+  const int64_t
+      *above;    /* by time: bytes that are needed then above all that is alive; NULL: none */
+  int64_t begin; /* of the region */
+  int64_t
+      most; /* bytes; where more are needed in whatever order, one order is as good as another */
+} RegionUse;
+
+/* Sets the offsets of the buffers so that those which are alive together lie apart: two are, if they are used
+ * at steps with the same time, or one between the uses of the other. The region is small, with what is needed
+ * above. Returns the end of the buffers. */
+int64_t offsets_assign(Program *program, const RegionUse *use);
 
 #endif

@@ -112,14 +112,15 @@ static void find_live_ranges(Program *program, const ProgramEntry *entry) {
 
 typedef VEC(int) BufferList;
 
-/* Places the buffers from `begin` on, where they need at most `most` bytes with care. Returns the end. */
-static int64_t place(Program *program, const BufferList *list, const int *time,
-                     const int64_t *above, int64_t begin, int64_t most) {
+/* Places the buffers of a list, with care where they need at most `use.most` bytes. Returns the end. */
+static int64_t place(Program *program, const BufferList *list, RegionUse use) {
   for (int i = 0; i < list->count; i++) {
     Buffer *buffer = &program->buffers.items[list->items[i]];
     if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
   }
-  return offsets_assign(program, list->count, list->items, time, above, begin, most);
+  use.count = list->count;
+  use.buffers = list->items;
+  return offsets_assign(program, &use);
 }
 
 /* Places the entry's buffers in the arena from offset 0; returns the bytes needed. A barrier between
@@ -136,7 +137,7 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry, int thre
   const int *time = barriers_before(scratch, entry);
   int64_t *above = workspace_needs(scratch, program, entry, time);
   for (int t = 0; above && t <= time[entry->steps.count]; t++) above[t] *= threads;
-  int64_t needed = place(program, &list, time, above, 0, most);
+  int64_t needed = place(program, &list, (RegionUse){.time = time, .above = above, .most = most});
   arena_destroy(scratch);
   return needed;
 }
@@ -160,7 +161,8 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
         buffer->last_step <= loop->last_step)
       vec_push(scratch, &list, i);
   }
-  int64_t end = place(program, &list, steps, NULL, begin, INT64_MAX);
+  int64_t end =
+      place(program, &list, (RegionUse){.time = steps, .begin = begin, .most = INT64_MAX});
   arena_destroy(scratch);
   return end;
 }

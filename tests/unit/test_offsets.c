@@ -34,7 +34,8 @@ static void add(Case *c, int64_t bytes, int first, int last) {
 
 /* The end of the region, after a look at each pair of buffers and at the ends. */
 static int64_t assign(Case *c, int64_t begin) {
-  int64_t end = offsets_assign(&c->program, c->count, c->list, c->time, c->above, begin, c->most),
+  int64_t end = offsets_assign(&c->program,
+                               &(RegionUse){c->count, c->list, c->time, c->above, begin, c->most}),
           highest = begin;
   for (int i = 0; i < c->count; i++) {
     const Buffer *a = &c->program.buffers.items[i];
