@@ -166,21 +166,23 @@ static void check_random_lives(bool with_needs) {
   assert_true(sum / ROUNDS < 1.04);
 }
 
-/* Where the worst time alone needs more than is of use, buffers still lie apart; up to there the region is the best. */
+/* Where the worst time alone needs more than is of use, buffers still lie apart, but not as closely; up to there the
+ * region is the best. */
 static void test_what_is_of_no_use(void **state) {
   (void)state;
   Arena *arena = arena_create();
   Case *c = case_create(arena);
-  unsigned seed = 7;
+  unsigned seed = 1;
   for (int i = 0; i < MOST / 2; i++) {
     int first = (int)(next_random(&seed) >> 16) % MOST;
-    add(c, 64 * (int64_t)((next_random(&seed) >> 16) % 100), first, first + MOST / 4);
+    add(c, 64 * (int64_t)((next_random(&seed) >> 16) % 100), first,
+        first + (int)(next_random(&seed) >> 16) % MOST);
   }
   int64_t best = assign(c, 64);
   c->most = least_of(c);
   assert_int_equal(assign(c, 64), best);
   c->most--;
-  assert_true(assign(c, 64) >= best);
+  assert_true(assign(c, 64) > best);
   arena_destroy(arena);
 }
 

@@ -219,11 +219,7 @@ int units_plan(SourceParts *parts, const char *cflags) {
 
 /* Whether kernels and what calls them are a single unit: no part is compiled otherwise than another. */
 static bool is_single(const SourceParts *parts) {
-  bool has_files = false;
-  for (int i = 0; i < parts->kernel_count; i++)
-    has_files = has_files || parts->kernels[i].file >= 0;
-  return parts->most_units == 1 && parts->target->back_end->guard == NULL && !parts->has_levels &&
-         !has_files;
+  return parts->most_units == 1 && parts->target->back_end->guard == NULL && !parts->has_levels;
 }
 
 static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
