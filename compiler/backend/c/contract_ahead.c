@@ -19,7 +19,7 @@ static bool is_large(const ContractWriter *writer, int operand) {
   return operand_bytes(writer, operand) >= LARGE_BYTES;
 }
 
-/* Adds an access of the epilogue that goes along rows of a large operand. */
+/* Adds an access of the epilogue that goes along rows of a large operand, if there is room. */
 static void add_place(const ContractWriter *writer, Place *places, int *count, int operand,
                       const Index *index) {
   const Kernel *kernel = writer->kernel;
@@ -34,7 +34,29 @@ static void add_place(const ContractWriter *writer, Place *places, int *count, i
   places[(*count)++] = place;
 }
 
-/* Where the epilogue of the next tile reads: the next rows, or the next panel's first. */
+/* Places of large operands that the epilogue reads. */
+static int find_reads(const ContractWriter *writer, Place *places) {
+  int count = 0;
+  ExprList list = kernel_expressions(writer->arena, writer->kernel, 0);
+  for (int i = 0; i < list.count; i++)
+    if (list.items[i]->kind == EXPR_LOAD)
+      add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
+  return count;
+}
+
+/* Adds those that it writes, where the sum is long enough for all to come: its stores would wait for one line after the
+ * other. */
+static int add_results(const ContractWriter *writer, Place *places, int count) {
+  enum { LONG_SUM = 64 };
+  const Kernel *kernel = writer->kernel;
+  const ContractGrid *grid = &writer->grid;
+  if (grid->stores_tiles || grid->on_unit || grid->k_block < LONG_SUM) return count;
+  for (int i = 0; i < kernel->epilogue_count; i++)
+    add_place(writer, places, &count, kernel->epilogue[i].operand, kernel->epilogue[i].index);
+  return count;
+}
+
+/* Where the epilogue of the next tile reads and writes: the next rows, or the next panel's first. */
 static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *places, int count) {
   Arena *arena = writer->arena;
   const char *bases = "", *steps = "";
@@ -99,19 +121,12 @@ static const char *ahead_of_result(const ContractWriter *writer) {
 const char *contract_ahead(const ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   Place places[MOST_PLACES];
-  int count = 0;
   enum { FEW_ROWS = 128 }; /* panels are read from afar, and a few times alone */
   if (writer->grid.is_kept && is_large(writer, writer->b_slot) && writer->grid.m <= FEW_ROWS &&
       writer->grid.k >= 64)
     return ahead_of_kept(writer);
   bool is_flat = writer->m_axis == 0 && writer->n_axis == 1 && kernel->axis_count == 2;
   if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
-  ExprList list = kernel_expressions(writer->arena, kernel, 0);
-  for (int i = 0; i < list.count; i++)
-    if (list.items[i]->kind == EXPR_LOAD)
-      add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
-  if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)
-    return ahead_of_epilogue(writer, places, count);
   /* With few tiles to a panel it would be asked for at nearly every step of k. Where b stays in the last cache
    * that takes longer than what the processor fetches by itself. */
   enum { LEAST_ROWS = 48, NEAR_BYTES = 8 << 20 };
@@ -119,6 +134,10 @@ const char *contract_ahead(const ContractWriter *writer) {
       !writer->grid.pack_b && !writer->grid.is_kept &&
       (writer->grid.m_block >= LEAST_ROWS || operand_bytes(writer, writer->b_slot) > NEAR_BYTES) &&
       is_large(writer, writer->b_slot) && writer->grid.k >= 64;
+  int count = find_reads(writer, places);
+  if (count > 0 || !streams) count = add_results(writer, places, count);
+  if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)
+    return ahead_of_epilogue(writer, places, count);
   if (streams) return ahead_of_panel(writer);
   return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
 }
