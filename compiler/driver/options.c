@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend/c/kernels.h"
+#include "backend/common/command.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/images.h"
 #include "driver/machine.h"
@@ -309,7 +310,8 @@ static void check_target(ParseState *parse, struct argp_state *state) {
   if (options->gemm != GEMM_NONE && !is_cuda) argp_error(state, "--gemm is for --target=cuda");
   if (options->gemm == GEMM_CUBLASLT) options->target = target_cuda_cublaslt();
   if (options->conv != CONV_NONE && is_cuda) argp_error(state, "--conv is for --target=c");
-  if (options->conv == CONV_DIRECT) options->target = target_c_direct();
+  if (!is_cuda)
+    options->target = target_c_of(options->conv == CONV_DIRECT, command_has_few_registers(arch));
   if (is_cuda) mistake = cuda_usage_mistake(parse->arena, &options->toolchain);
   if (mistake) argp_error(state, "%s", mistake);
   if (!is_cuda && arch && (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))

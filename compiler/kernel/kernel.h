@@ -154,8 +154,9 @@ struct Kernel {
   int64_t variant; /* of those in which the target has it; 0: the one that its cost model picks */
   bool is_serial;  /* one worker does all of it (block.h): cut for its caches alone */
   bool is_tight;   /* it takes less of a worker's block than is best for its time, if it can */
-  bool is_x3;      /* products of f32 as three of bf16 (kernel_split_products) */
-  bool is_tf32;    /* products of f32 (kernel_allow_tf32): operands may be rounded to tf32 */
+  bool has_few_registers; /* of vectors (Target); of contractions */
+  bool is_x3;             /* products of f32 as three of bf16 (kernel_split_products) */
+  bool is_tf32;           /* products of f32 (kernel_allow_tf32): operands may be rounded to tf32 */
   bool
       keeps_weights; /* a template reads operand 1 from a copy in its own order, which stays from run to run
                         * (Step.kept): the operand is read only to make that */

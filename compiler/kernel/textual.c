@@ -28,6 +28,7 @@ static const Field head_fields[] = {
     FIELD(" bf16x3", FLAG, Kernel, is_x3),
     FIELD(" keeping", FLAG, Kernel, keeps_weights),
     FIELD(" tight", FLAG, Kernel, is_tight),
+    FIELD(" short of registers", FLAG, Kernel, has_few_registers),
     FIELD(" variant ", OPTION, Kernel, variant, 0, MOST_VARIANTS),
     FIELD(", ", INT, Kernel, scalar_count, 0, MOST_HOST_VALUES),
     FIELD(" scalars, ", INT, Kernel, key_count, 0, MOST_HOST_VALUES),

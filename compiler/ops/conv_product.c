@@ -65,7 +65,7 @@ static void build(KernelBuilder *builder, ContractSlots *slots) {
   group_settle(&slots->m);
   group_settle(&slots->n);
   group_settle(&slots->k);
-  builder_set_kind(builder, KERNEL_CONTRACT)->contract = *slots;
+  lower_product(builder, slots);
 }
 
 bool lower_conv_weight_product(KernelBuilder *builder, const Node *node) {

@@ -31,6 +31,9 @@ void lower_contract(KernelBuilder *builder, const Node *node);
 /* Adds an axis to a group of a contraction, with its stride on either side and in the result. */
 void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result);
 
+/* Makes the kernel one of the template of contractions. */
+void lower_product(KernelBuilder *builder, const ContractSlots *slots);
+
 /* conv_product.c: convolutions as contractions; false where the templates are better. */
 bool lower_conv_product(KernelBuilder *builder, const Node *node);
 bool lower_conv_input_product(KernelBuilder *builder, const Node *node);

@@ -73,6 +73,12 @@ void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right, in
   group->stride[2][i] = result;
 }
 
+void lower_product(KernelBuilder *builder, const ContractSlots *slots) {
+  Kernel *kernel = builder_set_kind(builder, KERNEL_CONTRACT);
+  kernel->contract = *slots;
+  kernel->has_few_registers = builder_target(builder)->has_few_registers;
+}
+
 static void lower_as_template(KernelBuilder *builder, const Node *node, const Sides *sides) {
   int64_t stride[2][MAX_RANK], result[MAX_RANK];
   builder_operand_strides(builder, 0, stride[0]);
@@ -90,7 +96,7 @@ static void lower_as_template(KernelBuilder *builder, const Node *node, const Si
   for (int i = 0; i < sides->sum[0]->count; i++)
     group_add(&slots.k, node->operands[0]->type.shape.dim[sides->sum[0]->ints[i]],
               stride[0][sides->sum[0]->ints[i]], stride[1][sides->sum[1]->ints[i]], 0);
-  builder_set_kind(builder, KERNEL_CONTRACT)->contract = slots;
+  lower_product(builder, &slots);
 }
 
 enum { LONG_SUM = 4096 }; /* a reduction of more sums in double */

@@ -134,6 +134,8 @@ typedef struct Target {
   int64_t
       least_fed_bytes; /* of a value that is larger than a near cache: it gains not to be in memory */
   bool multiplies_halves; /* its code multiplies numbers of 16 bits on any device */
+  bool
+      has_few_registers; /* of vectors: tiles of contractions use each element that they broadcast less often */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
    * must. */

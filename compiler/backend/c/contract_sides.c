@@ -53,7 +53,9 @@ bool side_has_lines(const Kernel *kernel, Side side) {
 /* ---- what reading costs, in clocks of an element ----
  *
  * Shares and limits are those of a Zen 4 core (1 MiB of second-level cache), on which products of
- * many sizes were timed with each side packed and in place; see docs/architecture.md. */
+ * many sizes were timed with each side packed and in place; see docs/architecture.md. With 16 registers a tile has
+ * half the columns, and no time to fetch the elements of `a` early (nnc_gemm.h): the share of those in columns is that
+ * of a Zen 3 core. */
 
 enum {
   CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
@@ -89,7 +91,7 @@ static double a_share(const Kernel *kernel, Side a) {
   const AxisGroup *k = &kernel->contract.k;
   int64_t depth = axis_group_extent(k), stride = only_stride(k, a.slot);
   if (has_conflicts(a, stride, depth)) return 1;
-  if (stride != 1) return .02;
+  if (stride != 1) return kernel->has_few_registers ? .1 : .02;
   bool has_rows = axis_group_extent(a.outer) > 1;
   return has_rows && is_conflicting(a, only_stride(a.outer, a.slot)) ? .03 : .01;
 }

@@ -9,8 +9,9 @@
 
 extern const BackEnd back_end_c;
 extern const Target target_c; /* target.c */
-/* The same without Winograd's minimal filtering. */
-const Target *target_c_direct(void);
+/* The same, perhaps without Winograd's minimal filtering, and for such processors; each call changes the one that it
+ * gives. */
+const Target *target_c_of(bool is_direct, bool has_few_registers);
 
 /* The kinds of kernels, each in a file of this folder: how it is cut, how it is written. */
 #define KERNEL(identifier, name) extern const TargetKernel c_kernel_##name;

@@ -136,9 +136,10 @@ const Target target_c = {
     .channels_together = 1,
 };
 
-const Target *target_c_direct(void) {
-  static Target direct;
-  direct = target_c;
-  direct.conv_gains_by_winograd = NULL;
-  return &direct;
+const Target *target_c_of(bool is_direct, bool has_few_registers) {
+  static Target own;
+  own = target_c;
+  if (is_direct) own.conv_gains_by_winograd = NULL;
+  own.has_few_registers = has_few_registers;
+  return &own;
 }

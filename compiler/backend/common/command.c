@@ -88,6 +88,24 @@ bool command_multiplies_bf16(const char *arch) {
   return !is_level;
 }
 
+static bool has_few_registers(void) {
+#if defined(__x86_64__)
+  enum { VECTORS_OF_64_BYTES = 1 << 16 /* AVX-512F, in EBX of leaf 7 */ };
+  unsigned eax, ebx, ecx, edx;
+  return !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || !(ebx & VECTORS_OF_64_BYTES);
+#else
+  return false;
+#endif
+}
+
+bool command_has_few_registers(const char *arch) {
+  static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "v2", "v3"};
+  if (arch == NULL || strcmp(arch, "native") == 0) return has_few_registers();
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (strcmp(arch, levels[i]) == 0) return true;
+  return false;
+}
+
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level) {
   /* Neither errno nor traps are observed: no result changes by these two. Of an axis of one element

@@ -16,6 +16,9 @@ void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions 
 /* Whether code for `arch` (a -march, or levels as in CompileOptions; NULL: native) multiplies numbers of bf16 at least
  * as fast as f32. Levels have no such instructions; of a processor that is named it is taken to be so. */
 bool command_multiplies_bf16(const char *arch);
+/* Whether code for `arch` has 16 registers of vectors: x86-64 below its level v4, or this processor without AVX-512.
+ * False of lists and of processors that are named. */
+bool command_has_few_registers(const char *arch);
 /* Whether a data set's source gives pictures: the libraries that decode them are linked. */
 bool command_reads_pictures(const Module *module);
 /* The one command that makes the executable of the one file. */
