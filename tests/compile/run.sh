@@ -272,6 +272,14 @@ else
     check_status "goes on at $last with a warning" 0 'warning: .*was made with x86-64, this program' \
       "$work/levels" --resume --data "$work/digits" --steps 4 --out "$work/run"
   fi
+  # Where vectors have 16 registers, a weight gradient has both of its sides copied.
+  copies() {
+    "$nnc" models/mnist.net --arch=$1 --emit=c -o "$work/copies.c"
+    sed -n '/^NNC_KERNEL void net_h2_w_grad(/,/^}/p' "$work/copies.c" | grep -c 'NNC_PACK('
+  }
+  for pair in x86-64=2 v2=2 x86-64-v3=2 v4=1 v3,v4=1; do
+    check "copies of ${pair%=*}" test "$(copies ${pair%=*})" = ${pair#*=}
+  done
   "$nnc" models/iris.net --arch=v2,v3 --emit=c -o "$work/listed.c"
   command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/listed.c") # a line for each level and the last
   check "one file with levels" sh -c "$command"

@@ -102,7 +102,8 @@ static double b_share(const Kernel *kernel, Side b, int64_t rows) {
   int64_t depth = axis_group_extent(k), stride = only_stride(k, b.slot);
   if (rows < FEW_ROWS) return 0;
   if (axis_group_extent(b.outer) <= TILE_COLUMNS && stride <= TILE_COLUMNS) return 0;
-  return has_conflicts(b, stride, depth) ? .6 : .15;
+  if (has_conflicts(b, stride, depth)) return .6;
+  return kernel->has_few_registers ? .35 : .15;
 }
 
 SideCosts contract_side_costs(const Kernel *kernel, Side a, Side b) {
