@@ -135,7 +135,7 @@ typedef struct Target {
       least_fed_bytes; /* of a value that is larger than a near cache: it gains not to be in memory */
   bool multiplies_halves; /* its code multiplies numbers of 16 bits on any device */
   bool
-      has_few_registers; /* of vectors: tiles of contractions use each element that they broadcast less often */
+      has_few_registers; /* of vectors: tiles of contractions are small, and use an element of a side less often */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
   /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
    * must. */

@@ -54,8 +54,8 @@ bool side_has_lines(const Kernel *kernel, Side side) {
  *
  * Shares and limits are those of a Zen 4 core (1 MiB of second-level cache), on which products of
  * many sizes were timed with each side packed and in place; see docs/architecture.md. With 16 registers a tile has
- * half the columns, and no time to fetch the elements of `a` early (nnc_gemm.h): the share of those in columns is that
- * of a Zen 3 core. */
+ * half the rows and half the columns, and fetches nothing early (nnc_gemm.h): the shares of `a` in columns and of `b` are
+ * those of a Zen 3 core then. */
 
 enum {
   CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
