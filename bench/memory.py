@@ -34,7 +34,8 @@ from sizes import SIZES     # noqa: E402
 BAR, LEAST_GFLOP = 0.6, 1.0
 ROUNDS, SECONDS = 4, 0.5  # of each side, with --within
 PAGE = 4096  # resident memory is counted in these: a small step may not grow at all
-GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0", "MALLOC_TOP_PAD_": "0", "GLIBC_TUNABLES": ""}
+GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0", "MALLOC_TOP_PAD_": "0", "GLIBC_TUNABLES": "",
+             "MKL_DISABLE_FAST_MM": "1"}  # by which MKL keeps no workspace, either
 ELEMENT = {"u8": 1, "i32": 4, "f32": 4, "f64": 8, "bf16": 2, "f16": 2}
 
 

@@ -26,7 +26,7 @@ enum {
   ROUNDS = 5,
   ROUND_MS = 300, /* of an executable */
   LEAST_STEPS = 5,
-  MOST_STEPS = 400,
+  MOST_STEPS = 100,
   MOST_CANDIDATES = MOST_TUNED_VARIANTS
 };
 

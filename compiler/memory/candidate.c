@@ -24,13 +24,19 @@ static Program *make_plan(Arena *arena, const Module *module, const ProgramOptio
   return program_create(arena, module, &options);
 }
 
+static bool has_loops(const Program *program) {
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    if (program->entries[e].loops.count > 0) return true;
+  return false;
+}
+
 /* Without task loops where the limit is not met with them and they need more. */
 Program *memory_plan(Arena *arena, const Module *module, const MemoryRequest *request,
                      int64_t most_bytes, ProgramOptions *lowering) {
   *lowering = request->lowering;
   Program *program = make_plan(arena, module, lowering, most_bytes);
   int64_t peak = program_peak(program, request->threads);
-  if (peak <= request->limit) return program;
+  if (peak <= request->limit || !has_loops(program)) return program;
   ProgramOptions plain = request->lowering;
   plain.without_loops = true;
   Program *other = make_plan(arena, module, &plain, most_bytes);

@@ -53,6 +53,7 @@ typedef struct Region {
   int64_t highest_floor;
   int64_t least;       /* bytes alive at the worst time, with those above */
   int64_t most;        /* where they are more, any order will do */
+  int64_t enough;      /* a region of so many is as good as a smaller one */
   int64_t end;         /* of the last order that was placed */
   int64_t best_end;    /* of the best */
   Life *best;          /* its order, with begins */
@@ -118,8 +119,8 @@ static void place_in_order(Region *region, bool is_lowest) {
 /* ---- orders ---- */
 
 static bool is_done(const Region *region) {
-  return region->best_end <= region->least || region->least > region->most ||
-         region->comparisons >= MOST_COMPARISONS;
+  return region->best_end <= greatest(region->least, region->enough) ||
+         region->least > region->most || region->comparisons >= MOST_COMPARISONS;
 }
 
 static int by_demand(const void *a, const void *b) {
@@ -283,6 +284,7 @@ int64_t offsets_assign(Program *program, const RegionUse *use) {
                    .kept = ARENA_ARRAY(scratch, Life, count + 1),
                    .above = use->above,
                    .most = use->most,
+                   .enough = use->enough,
                    .best_end = INT64_MAX};
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[use->buffers[i]];

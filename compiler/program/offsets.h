@@ -14,6 +14,7 @@ typedef struct RegionUse {
   int64_t begin; /* of the region */
   int64_t
       most; /* bytes; where more are needed in whatever order, one order is as good as another */
+  int64_t enough; /* bytes; a region of so many is as good as a smaller one */
 } RegionUse;
 
 /* Sets the offsets of the buffers so that those which are alive together lie apart: two are, if they are used

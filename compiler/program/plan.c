@@ -125,7 +125,8 @@ static int64_t place(Program *program, const BufferList *list, RegionUse use) {
 
 /* Places the entry's buffers in the arena from offset 0; returns the bytes needed. A barrier between
  * the uses of two buffers lets them have the same bytes. With the blocks of `threads` workers above them
- * they need as little as can be found, where that can be at most `most` bytes. */
+ * they need as little as can be found, where that can be at most `most` bytes. Of a plan that is only compared
+ * with others (it has a `most`), what the entries before need is enough. */
 static int64_t place_entry(Program *program, const ProgramEntry *entry, int threads, int64_t most) {
   Arena *scratch = arena_create();
   BufferList list = {0};
@@ -137,7 +138,9 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry, int thre
   const int *time = barriers_before(scratch, entry);
   int64_t *above = workspace_needs(scratch, program, entry, time);
   for (int t = 0; above && t <= time[entry->steps.count]; t++) above[t] *= threads;
-  int64_t needed = place(program, &list, (RegionUse){.time = time, .above = above, .most = most});
+  int64_t enough = most < INT64_MAX ? program->activation_bytes : 0;
+  int64_t needed = place(program, &list,
+                         (RegionUse){.time = time, .above = above, .most = most, .enough = enough});
   arena_destroy(scratch);
   return needed;
 }

@@ -44,8 +44,14 @@ for model in "$@"; do
     start $type "$model"
   done
 done
+turn=0
 for model in "${mixed[@]}"; do
-  for type in bf16 f16; do start $type "$model"; done
+  turn=$((turn + 1))
+  for type in bf16 f16; do
+    # Small programs take turns here, too.
+    [ -n "${AGREE_LONG:-}" ] || [ $# -eq 1 ] || [[ $model == models/* ]] || [ $((turn % 2)) -eq $((${#type} % 2)) ] || continue
+    start $type "$model"
+  done
 done
 wait
 cat "$work"/*.out

@@ -46,12 +46,12 @@ part_orders() {
   [ -z "$is_long" ] || few=500
   job "kinds of kernels" kinds_are_there
   job "orders of kinds.net" same_in_all tests/cuda/kinds.net
-  job "orders of a GPT" same_in_all models/gpt.net "batch=1 time=8 layers=1 width=16"
   job "races in kinds.net" without_races tests/cuda/kinds.net
-  job "races in gpt.net" without_races models/gpt.net "batch=1 time=8 layers=1 width=16"
   job "races in recurrent.net" without_races tests/agree/programs/recurrent.net
   job "races in graphs" graphs_without_races --from 13001 --count $few
   [ -n "$is_long" ] || return 0
+  job "orders of a GPT" same_in_all models/gpt.net "batch=1 time=8 layers=1 width=16"
+  job "races in gpt.net" without_races models/gpt.net "batch=1 time=8 layers=1 width=16"
   job "races in mnist_cnn.net" without_races models/mnist_cnn.net batch=2
   job "races in channels.net" without_races tests/cuda/channels.net batch=2
 }

@@ -59,8 +59,8 @@ each_job() { chosen "$1" && job "$2 steps of $1, each by itself" each_step "$@";
 
 part_steps() {
   each_job models/mnist_cnn.net 8 -Dbatch=4
-  each_job models/gpt.net 4 -Dbatch=2 -Dtime=8 -Dlayers=2 -Dwidth=32
   [ -n "$is_long" ] || return 0
+  each_job models/gpt.net 4 -Dbatch=2 -Dtime=8 -Dlayers=2 -Dwidth=32
   each_job models/mnist.net 4 -Dbatch=8
   each_job models/mnist.net 50
   each_job models/mnist_cnn.net 50

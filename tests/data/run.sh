@@ -7,7 +7,8 @@
 #   - mutated files of each format (tests/fuzz/mutate.c)
 #   - the generators of digits and of shapes, and the script that fetches MNIST, from a mirror on this machine
 #
-# Usage: tests/data/run.sh BUILD
+# Usage: tests/data/run.sh BUILD [--long]
+# What takes longest is done once in CI, with usual buffers or with small ones (`once`); --long does all with both.
 # DATA_SETS is the directory of the real data sets (../shared/data unless set); without it, those tests
 # are skipped. MUTATIONS: mutated files of each format (3000). NNC_SMALL: set, internal buffers are a few bytes.
 set -u
@@ -20,6 +21,7 @@ data=${DATA_SETS-$root/../shared/data}
 sanitizes() { echo 'int main(void) { return 0; }' | "$1" -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null; }
 compiler=${CC:-clang}
 sanitizes "$compiler" || compiler=gcc
+is_long=${2:-}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -38,6 +40,9 @@ report() { # NAME STATUS LOG
 # computes pictures is optimized, whose bits are to be the same then, and which takes long without.
 optimized=picture
 [ -z "${NNC_SMALL:-}" ] || optimized=nothing # suite.data has it
+
+# once usual|small: whether such buffers are to do what is done once.
+once() { [ -n "$is_long" ] || [ "$1" = "${NNC_SMALL:+small}" ] || [ "$1${NNC_SMALL:-}" = usual ]; }
 
 # build SANITIZERS FOLDER: the readers, and the folders that they are made of, as a library.
 build() {
@@ -94,6 +99,7 @@ build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $
 mkdir "$work/words"
 export PROGRAMS=$work/words
 for test in idx csv npy stages choices streams rows pictures cache unreadable cut augment mixing copy_task scaling decoding loader golden words; do
+  case $test in cache) once small || continue ;; decoding) once usual || continue ;; esac
   if link $memory "$work/memory" "$here/test_$test.c" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""
@@ -109,13 +115,16 @@ if [ -x "$work/test_plain_rows" ]; then run_cmocka "$work/test_plain_rows"; else
 check_words "$work/words" >"$work/words.log" 2>&1
 report "nnc check and the runtime agree on sources and stages" $? "$work/words.log"
 
-build thread "$work/thread" &&
-  link thread "$work/thread" "$here/test_loader.c" -lcmocka -o "$work/test_threads"
-if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else report "link test_threads" 1 ""; fi
+if once usual; then
+  build thread "$work/thread" &&
+    link thread "$work/thread" "$here/test_loader.c" -lcmocka -o "$work/test_threads"
+  if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else report "link test_threads" 1 ""; fi
+fi
 
 python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1
 report "seeds for mutation" $? "$work/seeds.log"
 for format in idx npy npz csv list tar rows text picture wav cache; do
+  once small || break
   log=$work/mutate_$format.log
   link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
     -o "$work/mutate_$format" >"$log" 2>&1 &&

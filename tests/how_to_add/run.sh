@@ -3,8 +3,8 @@
 # what they add works, against values that Python computes.  Usage: tests/how_to_add/run.sh BUILD
 #
 # A patch is a block fenced by ```diff NAME. All are applied to one copy of the sources in
-# BUILD/how_to_add, which is built there without optimization; the copy stays, so that a second run
-# compiles only what has changed since. NAME.net is a program that uses what NAME adds; NAME.py makes
+# BUILD/how_to_add, which is built there without optimization, but for the runtime's library, which no patch touches
+# and which is BUILD's; the copy stays, so that a second run compiles only what has changed since. NAME.net is a program that uses what NAME adds; NAME.py makes
 # its data, runs its executable and judges what that predicts.
 set -uo pipefail
 build=$(cd "$1" && pwd)
@@ -40,7 +40,8 @@ build_copy() {
   local setting; setting=$(grep -E '^CMAKE_C_COMPILER(_LAUNCHER)?:' "$build/CMakeCache.txt" | sed 's/^/-D/')
   # shellcheck disable=SC2086  # the settings are words
   cmake -S "$copy" -B "$build/how_to_add/build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DNNC_TESTS=OFF $setting &&
-    cmake --build "$build/how_to_add/build" --target nnc nncrt -j "$(nproc)"
+    cmake --build "$build/how_to_add/build" --target nnc -j "$(nproc)" &&
+    mkdir -p "$build/how_to_add/build/lib/nnc" && ln -sf "$build"/lib/nnc/libnncrt.a "$build/how_to_add/build/lib/nnc"
 }
 
 # try NAME: its program's gradients, and what its executables of -O1 and -O0 predict.
@@ -58,6 +59,7 @@ cp -R CMakeLists.txt compiler runtime codegen_templates tools "$new" || exit 2
 touches operator 3
 touches kernel 4
 touches kernel_use 1
+check "the runtime's library is the same" diff -rq --exclude=abi runtime "$new/runtime"
 renew_copy
 check "the patched sources build" build_copy
 [ "$failed" -eq 0 ] || { summary; exit 1; }

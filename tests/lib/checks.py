@@ -38,7 +38,7 @@ def write(name, content):
 def compiled(nnc, name, text):
     """Whether the text compiles, as `name`; that is a check, too."""
     write(f"{name}.net", text.encode())
-    status, _, message = answer(nnc, f"{name}.net", "--cflags=-O1", "--units=1", "-o", name)
+    status, _, message = answer(nnc, f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
     return check(f"{name}.net compiles", status == 0, message)
 
 

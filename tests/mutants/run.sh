@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Hostile use: mutated programs, damaged data files and checkpoints, injections.  Usage: tests/mutants/run.sh BUILD [FLAG...]
 #
-#   --programs N   mutants of the tree's programs (120); a quarter of those that nnc accepts are compiled to C, without warnings
+#   --programs N   mutants of the tree's programs (80); a quarter of those that nnc accepts are compiled to C, without warnings
 #   --compiled P   which share of them (0.25): the expensive part
-#   --files N      damaged files, each read by a command of an executable (90)
+#   --files N      damaged files, each read by a command of an executable (60)
 #   --no-injections
 #   --seed S       other mutants (1)
 #   --jobs N       side by side (one a core)

@@ -28,7 +28,7 @@ predict { picture = x, level = mean(mean(mean(x, axis = 1), axis = 1), axis = 1)
 def write(name, text):
     with open(name + ".net", "w") as file:
         file.write(text)
-    subprocess.run([build + "/bin/nnc", name + ".net", "--cflags=-O1", "--units=1", "-o", name], check=True)
+    subprocess.run([build + "/bin/nnc", name + ".net", "--cflags=-O0", "--units=1", "-o", name], check=True)
 
 
 def run(*words, status=0):

@@ -26,7 +26,7 @@ def run(*words):
 
 
 def compile(name):
-    status, _, message = run(build / "bin/nnc", here / f"{name}.net", "--cflags=-O1", "--units=1", "-o", name)
+    status, _, message = run(build / "bin/nnc", here / f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
     check(f"{name}.net compiles", status == 0, message)
 
 
@@ -300,7 +300,7 @@ os.remove("large.bin")
 if options.large > 1:  # the same rows in archives
     text = (here / "large.net").read_text().replace('raw("large.bin") | on_disk', f'shards("large-{{0..{options.large - 1}}}.tar", members = ["npy"])')
     write("large_shards.net", text.encode())
-    status, _, message = run(build / "bin/nnc", "large_shards.net", "--cflags=-O1", "--units=1", "-o", "large_shards")
+    status, _, message = run(build / "bin/nnc", "large_shards.net", "--cflags=-O0", "--units=1", "-o", "large_shards")
     check("large_shards.net compiles", status == 0, message)
     head = files.npy("|u1", (ROW,), b"")
     for shard in range(options.large):

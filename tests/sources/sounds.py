@@ -89,7 +89,7 @@ predict { sound = sound }
 """
 for name, text in ("sounds", TEXT), ("list", LIST):
     write(f"{name}.net", text.encode())
-    status, _, message = run(build / "bin/nnc", f"{name}.net", "--cflags=-O1", "--units=1", "-o", name)
+    status, _, message = run(build / "bin/nnc", f"{name}.net", "--cflags=-O0", "--units=1", "-o", name)
     check(f"{name}.net compiles", status == 0, message)
 
 # A ramp: whichever part is read, its samples rise by one step.
@@ -151,7 +151,7 @@ IN_SHARDS = TEXT.replace('wav_folder("train", rate = 8000', 'shards("train-*.tar
     .replace('wav_folder("test", rate = 8000, fit = "middle"', 'shards("test.tar", members = ["wav", "cls"], rate = 8000, fit = "middle"') \
     .replace('wav_folder("test", rate = 8000, fit = "start"', 'shards("test.tar", members = ["wav"], rate = 8000, fit = "start"')
 write("packed.net", IN_SHARDS.encode())
-status, _, message = run(build / "bin/nnc", "packed.net", "--cflags=-O1", "--units=1", "-o", "packed")
+status, _, message = run(build / "bin/nnc", "packed.net", "--cflags=-O0", "--units=1", "-o", "packed")
 check("packed.net compiles", status == 0, message)
 labelled = [[(f"{i}.{kind}", content) for kind, content in (("wav", pathlib.Path(f"train/{'ab'[i % 2]}/{i}.wav").read_bytes()),
                                                             ("cls", b"%d" % (i % 2)))] for i in (0, 2, 1, 3)]
