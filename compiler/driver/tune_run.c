@@ -26,15 +26,17 @@ static void explain(Arena *arena, const Job *job, const char *json_error) {
   text_free(&log);
 }
 
-/* The output as JSON; NULL after a message. */
-static json_t *run(Arena *arena, const char *executable, const char *command, const char *flag,
-                   int threads, int steps) {
+/* The output as JSON of a command with flags; NULL after a message. */
+static json_t *run(Arena *arena, const char *executable, const char *const *command, int threads,
+                   int steps) {
   Job job = {.input = "/dev/null",
              .output = arena_printf(arena, "%s.out", executable),
              .log = arena_printf(arena, "%s.log", executable)};
-  process_add(arena, &job.arguments, executable, command, "--all", "--warmup", "2", "--steps",
+  process_add(arena, &job.arguments, executable, NULL);
+  for (int i = 0; command[i]; i++) process_add(arena, &job.arguments, command[i], NULL);
+  process_add(arena, &job.arguments, "--all", "--warmup", "2", "--steps",
               arena_printf(arena, "%d", steps), "--threads", arena_printf(arena, "%d", threads),
-              flag, NULL);
+              NULL);
   json_error_t error = {0};
   json_t *root = process_run_jobs(arena, 1, &job, 1) ? json_load_file(job.output, 0, &error) : NULL;
   if (!root) explain(arena, &job, error.text);
@@ -68,7 +70,8 @@ static void add_entry(Arena *arena, const json_t *instances, const Program *prog
 
 double tune_profile(Arena *arena, const char *executable, int steps, const Program *program,
                     const Tuning *tuning, double *ms) {
-  json_t *root = run(arena, executable, "profile", "--json", tuning->threads, steps);
+  static const char *const profile[] = {"profile", "--json", "--no-bound", NULL};
+  json_t *root = run(arena, executable, profile, tuning->threads, steps);
   if (!root) return -1;
   const json_t *instances = json_object_get(root, "instances");
   for (int i = 0; i < tuning->count; i++) ms[i] = 0;
@@ -80,7 +83,8 @@ double tune_profile(Arena *arena, const char *executable, int steps, const Progr
 }
 
 double tune_bench(Arena *arena, const char *executable, int threads, int steps) {
-  json_t *root = run(arena, executable, "bench", NULL, threads, steps), *value;
+  static const char *const bench[] = {"bench", NULL};
+  json_t *root = run(arena, executable, bench, threads, steps), *value;
   double least = -1;
   size_t index;
   if (!root) return -1;

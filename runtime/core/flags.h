@@ -8,9 +8,9 @@
       "resume", "schedule", "save-every", "keep", "patience", "best", "confusion", "per-class",    \
       "calibration", "wrong", "validate-every", "log", "to", "tensorboard", "report-live",         \
       "keep-going", "check-numerics", "format", "npy", "png", "only", "count", "json", "all",      \
-      "ahead", "data-only", "predict", "cache", "trace", "warmup", "inputs", "eval", "isa",        \
-      "jobs", "over", "batch", "top", "prompt", "length", "temperature", "top-k", "top-p", "stop", \
-      "names", "quiet", "help", "version"
+      "ahead", "data-only", "predict", "cache", "trace", "warmup", "no-bound", "inputs", "eval",   \
+      "isa", "jobs", "over", "batch", "top", "prompt", "length", "temperature", "top-k", "top-p",  \
+      "stop", "names", "quiet", "help", "version"
 
 /* Those of the command generate alone, which a program without that block may have for its options. */
 #define NNC_GENERATE_FLAG_NAMES "prompt", "length", "temperature", "top-k", "top-p", "stop"

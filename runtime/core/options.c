@@ -134,6 +134,8 @@ static const Option options_table[] = {
      "write the last steps for a trace viewer (Perfetto, chrome://tracing)"},
     {"warmup", 0, KIND_COUNT, FIELD(warmup), TIMES, 0, "N",
      "steps before the clock starts (default: 5)"},
+    {"no-bound", 0, KIND_FLAG, FIELD(no_bound), NNC_PROFILE, 0, "",
+     "do not measure how fast the machine is, which takes a quarter of a second"},
     {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
     {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, "",

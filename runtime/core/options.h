@@ -67,7 +67,7 @@ struct nnc_options {
   nnc_class_tables class_tables;
   uint64_t seed;
   bool has_seed, quiet, keep_going, check_numerics, json, all, ahead, data_only, predict, eval,
-      best, names, report_live, help, version;
+      best, names, report_live, no_bound, help, version;
   /* of --seed and of the program's options, as they were given; NULL: not given. A sweep has lists in them, and
    * the values that follow are the defaults. */
   const char *seed_text, *setting_texts[NNC_MAX_OPTIONS];

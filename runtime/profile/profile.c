@@ -245,9 +245,11 @@ static bool show(const nnc_profile *profile) {
 }
 
 bool nnc_profile_measure(nnc_profile *profile, nnc_session *session) {
-  bool good = open_profile(profile, session) &&
-              nnc_speed_measure(session->device, session->model, session->threads, &profile->speed);
-  if (!good) return false;
+  if (!open_profile(profile, session)) return false;
+  profile->has_bound = !session->options->no_bound;
+  if (profile->has_bound &&
+      !nnc_speed_measure(session->device, session->model, session->threads, &profile->speed))
+    return false;
   run_steps(profile);
   profile->mark_seconds = time_mark(profile);
   return !profile->trial.has_failed && nnc_profile_tabulate(profile);

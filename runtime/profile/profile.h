@@ -67,6 +67,7 @@ typedef struct nnc_profile {
   int64_t counted;                      /* steps in the middle half */
   int loading_threads;                  /* that made rows beside the workers; 0: none */
   double loading_seconds;               /* their processor time in a step, of all together */
+  bool has_bound;                       /* the speed is measured */
   nnc_speed speed;
   nnc_profile_table classes, operators, instances;
 } nnc_profile;

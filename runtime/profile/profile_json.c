@@ -29,7 +29,7 @@ static void put_instance(const nnc_profile_row *row) {
   put_number("line", row->step->line);
 }
 
-static void put_row(const nnc_profile_row *row, double total) {
+static void put_row(const nnc_profile_row *row, double total, bool has_bound) {
   printf("{\"name\":");
   nnc_json_put_string(stdout, row->name);
   put_number("ms", row->seconds * 1e3);
@@ -37,14 +37,15 @@ static void put_row(const nnc_profile_row *row, double total) {
   put_number("calls", row->calls);
   put_number("gflops", row->seconds > 0 ? row->flops / row->seconds * 1e-9 : 0);
   put_number("gbs", row->seconds > 0 ? row->bytes / row->seconds * 1e-9 : 0);
-  put_number("bound", nnc_profile_bound(row));
+  if (has_bound) put_number("bound", nnc_profile_bound(row));
 }
 
-static void put_table(const char *name, const nnc_profile_table *table, bool is_instance) {
+static void put_table(const char *name, const nnc_profile_table *table, bool is_instance,
+                      bool has_bound) {
   printf(",\"%s\":[", name);
   for (int i = 0; i < table->count; i++) {
     if (i > 0) putchar(',');
-    put_row(&table->rows[i], table->total.seconds);
+    put_row(&table->rows[i], table->total.seconds, has_bound);
     if (is_instance) put_instance(&table->rows[i]);
     putchar('}');
   }
@@ -55,6 +56,14 @@ static double product_flops(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
   double earlier = (double)(profile->trial.runs - 1);
   return earlier * model->accumulate.product_flops + profile->trial.last->product_flops;
+}
+
+static void put_speed(const nnc_speed *speed) {
+  put_number("peak_gflops", speed->flops[NNC_UNIT_PLAIN] * 1e-9);
+  put_number("peak_gflops_16_bits", speed->flops[NNC_UNIT_HALF] * 1e-9);
+  put_number("peak_gflops_tf32", speed->flops[NNC_UNIT_TF32] * 1e-9);
+  put_number("peak_gbs", speed->bandwidth * 1e-9);
+  put_number("peak_gbs_bytes", (double)speed->read_bytes);
 }
 
 void nnc_profile_print_json(const nnc_profile *profile) {
@@ -76,13 +85,9 @@ void nnc_profile_print_json(const nnc_profile *profile) {
     put_number("loading_ms", profile->loading_seconds * 1e3);
   }
   put_number("mark_ns", profile->mark_seconds * 1e9);
-  put_number("peak_gflops", profile->speed.flops[NNC_UNIT_PLAIN] * 1e-9);
-  put_number("peak_gflops_16_bits", profile->speed.flops[NNC_UNIT_HALF] * 1e-9);
-  put_number("peak_gflops_tf32", profile->speed.flops[NNC_UNIT_TF32] * 1e-9);
-  put_number("peak_gbs", profile->speed.bandwidth * 1e-9);
-  put_number("peak_gbs_bytes", (double)profile->speed.read_bytes);
-  put_table("classes", &profile->classes, false);
-  put_table("operators", &profile->operators, false);
-  put_table("instances", &profile->instances, true);
+  if (profile->has_bound) put_speed(&profile->speed);
+  put_table("classes", &profile->classes, false, profile->has_bound);
+  put_table("operators", &profile->operators, false, profile->has_bound);
+  put_table("instances", &profile->instances, true, profile->has_bound);
   printf("}\n");
 }

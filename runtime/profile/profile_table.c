@@ -46,6 +46,7 @@ static void fill_row(const nnc_profile *profile, const Timed *timed, int row) {
                 (double)(profile->counted * nnc_device_workers(profile->session->device));
   bool has_mark = to->step || row == NNC_ROW_START;
   if (has_mark) to->seconds = fmax(0, to->seconds - to->calls * profile->mark_seconds);
+  if (!profile->has_bound) return;
   enum nnc_unit unit = to->step ? to->step->unit : NNC_UNIT_PLAIN;
   double compute = to->flops / profile->speed.flops[unit];
   double memory = to->bytes / profile->speed.bandwidth;

@@ -48,9 +48,9 @@ static void print_numbers(const nnc_profile_row *row, double sum, double total) 
   double share = total > 0 ? 100 / total : 0;
   printf(" %10.4f %6.1f%% %6.1f%% %7.0f %10.2f", in_unit(row->seconds, total), row->seconds * share,
          sum * share, row->calls, row->calls > 0 ? row->seconds / row->calls * 1e6 : 0);
-  if (row->seconds <= 0 || row->least_seconds <= 0) return;
-  printf(" %8.2f %8.2f %6.1f%%", row->flops / row->seconds * 1e-9, row->bytes / row->seconds * 1e-9,
-         nnc_profile_bound(row) * 100);
+  if (row->seconds <= 0 || (row->flops <= 0 && row->bytes <= 0)) return;
+  printf(" %8.2f %8.2f", row->flops / row->seconds * 1e-9, row->bytes / row->seconds * 1e-9);
+  if (row->least_seconds > 0) printf(" %6.1f%%", nnc_profile_bound(row) * 100);
 }
 
 static void print_instance_end(const nnc_profile_row *row) {
@@ -67,8 +67,9 @@ static void print_table(const nnc_profile_table *table, const char *title, int s
   char buffer[128];
   if (shown > table->count) shown = table->count;
   int width = label_width(table, shown, is_instance);
-  printf("\n%-*s %10s %7s %7s %7s %10s %8s %8s %7s%s\n", width, title, unit(table->total.seconds),
-         "share", "cum.", "calls", "us a call", "GFLOP/s", "GB/s", "bound",
+  printf("\n%-*s %10s %7s %7s %7s %10s %8s %8s%s%s\n", width, title, unit(table->total.seconds),
+         "share", "cum.", "calls", "us a call", "GFLOP/s", "GB/s",
+         table->total.least_seconds > 0 ? "   bound" : "",
          is_instance ? "  line  operator -> what it stores" : "");
   double sum = 0;
   for (int i = 0; i < shown; i++) {
@@ -123,6 +124,7 @@ static void print_head(const nnc_profile *profile) {
            "worker's processor, the others wait in (barrier).\n",
            profile->loading_threads, profile->loading_threads == 1 ? "" : "s",
            in_unit(profile->loading_seconds, step), name);
+  if (!profile->has_bound) return;
   printf("The bound: %.1f GFLOP/s (%s), %.1f GB/s (%s).\n",
          profile->speed.flops[NNC_UNIT_PLAIN] * 1e-9, profile->speed.flops_of,
          profile->speed.bandwidth * 1e-9, profile->speed.bandwidth_of);

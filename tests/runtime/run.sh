@@ -365,10 +365,17 @@ test_profile() {
   run 0 '^elementwise +[0-9]' ./toy profile --steps 4 --warmup 0
   run 0 '^error .* 11  contract\+2 -> partial' ./toy profile --steps 4 -j2
   run 0 'bound: [0-9.]+ GFLOP' ./toy profile --steps 4 --data .
+  run 0 '^contraction .*[0-9]%$' ./toy profile --steps 4
+  run 0 '^contraction +[0-9.]+ +[0-9.]+% +[0-9.]+% +[0-9]+( +[0-9.]+){3}$' ./toy profile --steps 4 --no-bound
+  run 0 '"instances":' ./toy profile --steps 4 --json --no-bound
+  for how in "" --json; do
+    run 1 '' bash -c "./toy profile --steps 4 --no-bound $how | grep -E 'bound|peak'"
+  done
+  run 0 '"peak_gflops":.*"bound":' ./toy profile --steps 4 --json
   run 2 'no flag of train' ./toy --trace x
   run 1 'cannot write the profile' bash -c './toy profile --steps 1 >/dev/full'
   check "profile writes nothing" test ! -e toy.run
-  local name few many
+  local name few many how
   for name in toy toy_accumulate; do
     ./$name profile --json --trace trace --steps 9 -j3 >profile
     command -v python3 >/dev/null && check "$name: tables and trace" python3 "$here/../profile/check.py" profile trace
