@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test, after installing what they need and building.
 #
-#   scripts/test.sh              all, side by side on all cores (half an hour to 50 minutes on two)
+#   scripts/test.sh              all, side by side on all cores (a quarter of an hour to 40 minutes on two)
 #   scripts/test.sh PATTERN      the tests whose name matches: unit, suite.runtime, ...
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -16,7 +16,7 @@
 # Longer: docs/testing.md.  $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
-seeds=200 halves=12 half_executables=3 far=16 faults=48 c_seeds=4 all_last=4 far_executables=6 quick=-O0
+seeds=200 halves=12 half_executables=3 far=16 faults=80 c_seeds=4 all_last=4 far_executables=6 quick=-O0
 [ "${2:-}" = --long ] && seeds=300 halves=60 half_executables=16 far=80 far_executables=24 faults=200 c_seeds=36 all_last=96 quick=-O1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
@@ -33,7 +33,7 @@ judge() {
   passed=$((passed + $(cut -d' ' -f1 <<<"$line")))
   failed=$((failed + $(cut -d' ' -f3 <<<"$line")))
 }
-# notice SHARE FLAGS...: of 48 (--long: 200) small mistakes, less those in graphs that cannot be judged (some 15 of 200
+# notice SHARE FLAGS...: of 80 (--long: 200) small mistakes, less those in graphs that cannot be judged (some 15 of 200
 # far ones), at least SHARE percent. Which graphs are drawn depends on the compiler that built the generator.
 notice() {
   local share=$1 out noticed of; shift

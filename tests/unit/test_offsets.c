@@ -13,7 +13,7 @@ typedef struct Case {
   Program program;
   int count, list[MOST], time[4 * MOST];
   const int64_t *above; /* by time; NULL: none */
-  int64_t most;
+  int64_t most, enough;
 } Case;
 
 static Case *case_create(Arena *arena) {
@@ -34,8 +34,8 @@ static void add(Case *c, int64_t bytes, int first, int last) {
 
 /* The end of the region, after a look at each pair of buffers and at the ends. */
 static int64_t assign(Case *c, int64_t begin) {
-  int64_t end = offsets_assign(&c->program,
-                               &(RegionUse){c->count, c->list, c->time, c->above, begin, c->most}),
+  int64_t end = offsets_assign(&c->program, &(RegionUse){c->count, c->list, c->time, c->above,
+                                                         begin, c->most, c->enough}),
           highest = begin;
   for (int i = 0; i < c->count; i++) {
     const Buffer *a = &c->program.buffers.items[i];
@@ -103,6 +103,10 @@ static void test_orders_other_than_by_size_are_found(void **state) {
   add(c, 300, 1, 4);
   assert_int_equal(least_of(c), 1000);
   assert_int_equal(assign(c, 0), 1000);
+  c->enough = 1099;
+  assert_int_equal(assign(c, 0), 1000);
+  c->enough = 1100; /* what is placed by size will do */
+  assert_int_equal(assign(c, 0), 1100);
   arena_destroy(arena);
 }
 
