@@ -44,12 +44,12 @@ for model in "$@"; do
     start $type "$model"
   done
 done
-turn=0
+turn=0 halves=(bf16 f16)
 for model in "${mixed[@]}"; do
   turn=$((turn + 1))
-  for type in bf16 f16; do
+  for type in "${halves[@]}"; do
     # Small programs take turns here, too.
-    [ -n "${AGREE_LONG:-}" ] || [ $# -eq 1 ] || [[ $model == models/* ]] || [ $((turn % 2)) -eq $((${#type} % 2)) ] || continue
+    [ -n "${AGREE_LONG:-}" ] || [ $# -eq 1 ] || [[ $model == models/* ]] || [ $type = "${halves[turn % 2]}" ] || continue
     start $type "$model"
   done
 done

@@ -42,7 +42,9 @@ optimized=picture
 [ -z "${NNC_SMALL:-}" ] || optimized=nothing # suite.data has it
 
 # once usual|small: whether such buffers are to do what is done once.
-once() { [ -n "$is_long" ] || [ "$1" = "${NNC_SMALL:+small}" ] || [ "$1${NNC_SMALL:-}" = usual ]; }
+buffers=usual
+[ -z "${NNC_SMALL:-}" ] || buffers=small
+once() { [ -n "$is_long" ] || [ $buffers = "$1" ]; }
 
 # build SANITIZERS FOLDER: the readers, and the folders that they are made of, as a library.
 build() {
@@ -123,8 +125,9 @@ fi
 
 python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1
 report "seeds for mutation" $? "$work/seeds.log"
-for format in idx npy npz csv list tar rows text picture wav cache; do
-  once small || break
+formats="idx npy npz csv list tar rows text picture wav cache"
+once small || formats=
+for format in $formats; do
   log=$work/mutate_$format.log
   link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
     -o "$work/mutate_$format" >"$log" 2>&1 &&

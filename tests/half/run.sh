@@ -64,7 +64,7 @@ for type in bf16 f16; do
     "$nnc" -O$level $type.net --emit=c -o $type.c 2>/dev/null
     for compiler in clang gcc; do
       command -v $compiler >/dev/null || continue
-      [ $level$compiler != 0gcc ] || ! command -v clang >/dev/null || continue # clang reads it
+      [ $level$compiler != 0gcc ] || ! command -v clang >/dev/null || continue # -O0 is read by clang alone
       check "$compiler -Wall -Wextra on $type -O$level" $compiler -std=gnu11 -Wall -Wextra -Werror -O1 -march=native \
         -I "$root/runtime/abi" -c $type.c -o $type.o
     done

@@ -3,9 +3,9 @@
 # what they add works, against values that Python computes.  Usage: tests/how_to_add/run.sh BUILD
 #
 # A patch is a block fenced by ```diff NAME. All are applied to one copy of the sources in
-# BUILD/how_to_add, which is built there without optimization, but for the runtime's library, which no patch touches
-# and which is BUILD's; the copy stays, so that a second run compiles only what has changed since. NAME.net is a program that uses what NAME adds; NAME.py makes
-# its data, runs its executable and judges what that predicts.
+# BUILD/how_to_add, which is built there without optimization. The runtime's library is BUILD's, since no patch
+# touches it. The copy stays, so that a second run compiles only what has changed since. NAME.net is a program that
+# uses what NAME adds; NAME.py makes its data, runs its executable and judges what that predicts.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
