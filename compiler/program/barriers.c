@@ -147,12 +147,12 @@ static bool is_one_loop(const Step *steps, const ScanLoop *scan, int number) {
   return true;
 }
 
-/* Do both touch rows that the rounds move alike, by blocks of the same size? */
+/* Do both, in the memory of one buffer, touch rows that the rounds move alike, by blocks of the same size? */
 static bool are_rows_alike(const Program *program, const Touch *a, const Touch *b) {
   const Buffer *x = &program->buffers.items[a->buffer], *y = &program->buffers.items[b->buffer];
   return a->blocks > 0 && a->blocks == b->blocks && x->bytes == y->bytes &&
-         x->view_of == y->view_of && x->scan == y->scan && x->round_bytes == y->round_bytes &&
-         x->turns == y->turns && x->round_bytes % x->bytes == 0;
+         (x->view_of < 0) == (y->view_of < 0) && x->scan == y->scan &&
+         x->round_bytes == y->round_bytes && x->turns == y->turns && x->round_bytes % x->bytes == 0;
 }
 
 /* Can a block go through all rounds of the scan without waiting for the others? */

@@ -147,8 +147,7 @@ int scan_loop_at(const ProgramEntry *entry, int step, int outer) {
   return -1;
 }
 
-/* The row that a loop moves, of which the view may be a part. */
-static const Buffer *moving_row(const Program *program, int buffer) {
+const Buffer *buffer_moving_row(const Program *program, int buffer) {
   const Buffer *view = &program->buffers.items[buffer];
   while (view->scan < 0 && view->view_of >= 0) view = &program->buffers.items[view->view_of];
   return view;
@@ -156,7 +155,7 @@ static const Buffer *moving_row(const Program *program, int buffer) {
 
 /* Rows of one table in the same round of the same loop. */
 bool buffers_are_apart(const Program *program, int a, int b) {
-  const Buffer *x = moving_row(program, a), *y = moving_row(program, b);
+  const Buffer *x = buffer_moving_row(program, a), *y = buffer_moving_row(program, b);
   if (x->scan < 0 || x->scan != y->scan || x->view_of != y->view_of ||
       x->round_bytes != y->round_bytes || x->turns != y->turns)
     return false;

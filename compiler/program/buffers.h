@@ -19,4 +19,7 @@ int buffer_row(Program *program, int buffer, int64_t elements, int scan, bool re
 enum { CARRY_ROWS = 2 };
 int buffer_turn(Program *program, int buffer, int64_t elements, int64_t stride, int scan, int turn);
 
+/* The row that a loop moves, of which the buffer may be a part; otherwise of what it is a part. */
+const Buffer *buffer_moving_row(const Program *program, int buffer);
+
 #endif

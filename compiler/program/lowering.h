@@ -54,6 +54,7 @@ typedef struct Group {
   unsigned reduced;           /* bit i: axis i of `full` is inner */
   VEC(const Node *) members;  /* in the graph's order */
   int *carries;               /* of a scan: their buffers, two rows each */
+  bool *dies;                 /* of a scan, by operand: rounds may write over it; NULL: none */
   BuiltKernel built;          /* of a scan: only the operands, all that its rounds read or write */
   VEC(const Node *) computed; /* members and what is computed along with them */
 } Group;
@@ -93,9 +94,11 @@ typedef struct Lowering {
   int threads;                     /* that scans go through by blocks for; 0: they do not */
   int64_t most_bytes;              /* what needs more is planned without care; 0: nothing is */
   bool is_eager;                   /* task loops wherever they are possible */
-  int scan;              /* of a body: the number of its scan loop; -1: the entry itself */
-  double rounds;         /* how often a run of the entry does all of this */
-  const int *arguments;  /* of a body: the buffer of each operand */
+  int scan;             /* of a body: the number of its scan loop; -1: the entry itself */
+  double rounds;        /* how often a run of the entry does all of this */
+  const int *arguments; /* of a body: the buffer of each operand */
+  int argument_count;
+  bool *dies;            /* of a body, by operand: results may go over it; NULL: none */
   const int *targets;    /* of a body: the buffer of each output */
   struct Stages *stages; /* the runner, which lowers bodies too */
   void (*lower)(struct Lowering *body);

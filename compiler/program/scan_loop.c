@@ -132,6 +132,8 @@ static void add_scan(Lowering *lowering, const Group *group) {
                    .lower = lowering->lower};
   body.graph = body_graph(lowering, group, left_out);
   body.arguments = bind_arguments(lowering, group, number);
+  body.argument_count = scan->operand_count;
+  body.dies = group->dies;
   body.targets = bind_targets(lowering, group, number, left_out);
   lowering->lower(&body);
   entry->scans.items[number].last_step = entry->steps.count - 1;

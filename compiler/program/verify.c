@@ -265,41 +265,69 @@ static const char *check_written(Verifier *verifier, const Step *step, const Acc
   return NULL;
 }
 
-typedef VEC(int) NumberList;
+/* A step as it is run, in this round of the innermost loop around it. */
+typedef struct RunStep {
+  int step;
+  int round;
+} RunStep;
+
+typedef VEC(RunStep) RunStepList;
 
 /* Steps as they are run, with two rounds of each scan loop. */
-static void list_steps(const Verifier *verifier, int first, int last, int scan, NumberList *list) {
+static void list_steps(const Verifier *verifier, int first, int last, RunStep at,
+                       RunStepList *list) {
   const ProgramEntry *entry = verifier->entry;
   for (int s = first; s <= last; s++) {
-    int inner = scan_loop_at(entry, s, scan);
+    int inner = scan_loop_at(entry, s, at.step);
     if (inner < 0) {
-      vec_push(verifier->arena, list, s);
+      vec_push(verifier->arena, list, ((RunStep){s, at.round}));
       continue;
     }
     for (int round = 0; round < 2; round++)
-      list_steps(verifier, s, entry->scans.items[inner].last_step, inner, list);
+      list_steps(verifier, s, entry->scans.items[inner].last_step, (RunStep){inner, round}, list);
     s = entry->scans.items[inner].last_step;
   }
+}
+
+/* Who wrote to a root's memory last. */
+typedef struct LastWriter {
+  int whole, at; /* the buffer, and the operand, which may be a row of it; -1: nobody */
+  int step, round;
+} LastWriter;
+
+/* What the writer took is a row that an earlier round of the loop needed: this one reads the next. */
+static bool took_earlier_row(const Verifier *verifier, const LastWriter *writer, int at,
+                             const RunStep *now) {
+  const Step *steps = verifier->entry->steps.items;
+  const Buffer *row = buffer_moving_row(verifier->program, at),
+               *taken = buffer_moving_row(verifier->program, writer->at);
+  int64_t stride = row->round_bytes < 0 ? -row->round_bytes : row->round_bytes;
+  return row->scan >= 0 && row->scan == taken->scan && steps[now->step].scan == row->scan &&
+         steps[writer->step].scan == row->scan && writer->round < now->round && row->turns == 0 &&
+         taken->turns == 0 && row->round_bytes == taken->round_bytes && row->bytes == stride &&
+         taken->bytes == stride && row->offset == taken->offset;
 }
 
 /* An overwritten root has lost its old value: nobody may read it by its old name later. */
 static const char *check_overwritten(Verifier *verifier) {
   const ProgramEntry *entry = verifier->entry;
-  int *writer = ARENA_ARRAY(verifier->arena, int, verifier->program->buffers.count);
-  NumberList order = {0};
-  list_steps(verifier, 0, entry->steps.count - 1, -1, &order);
-  for (int i = 0; i < verifier->program->buffers.count; i++) writer[i] = -1;
+  LastWriter *writers = ARENA_ARRAY(verifier->arena, LastWriter, verifier->program->buffers.count);
+  RunStepList order = {0};
+  list_steps(verifier, 0, entry->steps.count - 1, (RunStep){-1, 0}, &order);
+  for (int i = 0; i < verifier->program->buffers.count; i++) writers[i].whole = -1;
   for (int k = 0; k < order.count; k++) {
-    int s = order.items[k];
-    AccessList list = step_accesses(verifier->arena, verifier->program, &entry->steps.items[s]);
+    const RunStep *now = &order.items[k];
+    const Step *step = &entry->steps.items[now->step];
+    AccessList list = step_accesses(verifier->arena, verifier->program, step);
     for (int i = 0; i < list.count; i++) {
-      int id = list.items[i].buffer, root = buffer_root(verifier->program, id);
-      if (!list.items[i].writes && writer[root] >= 0 && writer[root] != id)
-        return arena_printf(verifier->arena, "%s reads %s after %s took its memory",
-                            entry->steps.items[s].path,
-                            verifier_buffer(verifier->program, id)->name,
-                            verifier_buffer(verifier->program, writer[root])->name);
-      if (list.items[i].writes) writer[root] = id;
+      const StepAccess *access = &list.items[i];
+      LastWriter *writer = &writers[buffer_root(verifier->program, access->buffer)];
+      if (!access->writes && writer->whole >= 0 && writer->whole != access->buffer &&
+          !took_earlier_row(verifier, writer, access->at, now))
+        return arena_printf(verifier->arena, "%s reads %s after %s took its memory", step->path,
+                            verifier_buffer(verifier->program, access->buffer)->name,
+                            verifier_buffer(verifier->program, writer->whole)->name);
+      if (access->writes) *writer = (LastWriter){access->buffer, access->at, now->step, now->round};
     }
   }
   return NULL;

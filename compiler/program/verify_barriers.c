@@ -42,14 +42,19 @@ static const char *check_pair(Verifier *verifier, int s, const AccessList *earli
   return NULL;
 }
 
+/* Where that begins of which the buffer may be a row. */
+static int64_t table_offset(const Program *program, const Buffer *row) {
+  return row->view_of < 0 ? row->offset : verifier_buffer(program, row->view_of)->offset;
+}
+
 /* Rows that the rounds of a scan loop move alike, of which a block is the same part in all rounds. */
 static bool are_rows_alike(const Verifier *verifier, const StepAccess *a, const StepAccess *b) {
   const Buffer *x = verifier_buffer(verifier->program, a->at),
                *y = verifier_buffer(verifier->program, b->at);
   return a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
-         x->bytes == y->bytes && x->bytes == a->blocks * a->block_bytes &&
-         x->view_of == y->view_of && x->round_bytes == y->round_bytes && x->turns == y->turns &&
-         x->round_bytes % x->bytes == 0;
+         x->bytes == y->bytes && x->bytes == a->blocks * a->block_bytes && x->scan == y->scan &&
+         table_offset(verifier->program, x) == table_offset(verifier->program, y) &&
+         x->round_bytes == y->round_bytes && x->turns == y->turns && x->round_bytes % x->bytes == 0;
 }
 
 /* Of two steps in different rounds. */

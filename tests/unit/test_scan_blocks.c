@@ -147,6 +147,107 @@ static void test_sums_are_kept_instead_of_terms(void **state) {
   arena_destroy(arena);
 }
 
+/* ---- rows over rows ------------------------------------------------------------------------ */
+
+/* Tables whose rows the rounds of the training step write over those of a sequence. */
+static int count_tables_over_sequences(const Program *program) {
+  const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
+  bool is_seen[256] = {false};
+  int count = 0;
+  assert_true(program->buffers.count <= 256);
+  for (int s = 0; s < entry->steps.count; s++) {
+    const Step *step = &entry->steps.items[s];
+    for (int i = 0; step->kind == STEP_LAUNCH && i < step->operand_count; i++) {
+      const Buffer *row = &program->buffers.items[step->operands[i]];
+      if (row->scan < 0 || row->turns > 0 || is_seen[row->view_of] ||
+          !program->kernels.items[step->kernel]->operands[i].is_output)
+        continue;
+      is_seen[row->view_of] = true;
+      count += program->buffers.items[row->view_of].alias_of >= 0;
+    }
+  }
+  return count;
+}
+
+/* Without a gradient, so that nothing but the metric needs what the rounds read. */
+#define ROUNDS(body, use)                                                                          \
+  DATA "a = transpose(x, [1, 0, 2]) @ w\n"                                                         \
+       "ys, h = scan s in a with h = zeros([batch, 8]) {\n" body "}\n"                             \
+       "seen = mean(h) + mean(ys * " use ")\nloss = mean((b[:8] - y) ^ 2)\n"                       \
+       "train { minimize = loss, optimizer = sgd(lr = 0.5), steps = 3, precision = f64,\n"         \
+       "  metrics = [seen] }\n"
+#define AT_ONCE "  v = 2.0 * s + h @ u\n  h = tanh(v @ transpose(u))\n  yield v\n"
+/* One kernel of the round reads the row, and a later one writes. */
+#define IN_TURN "  h = tanh((s * (h @ u)) @ transpose(u))\n  yield cos(h @ u)\n"
+/* A later one reads. */
+#define TOO_EARLY                                                                                  \
+  "  v = cos(h @ u)\n  h = tanh(((v @ transpose(u)) @ u * s) @ transpose(u))\n  yield v\n"
+#define TURNED "  h = tanh(h + s[:, :8])\n  yield 2.0 * transpose(s)\n"
+#define SMALLER "  h = tanh(h + s[:, :8])\n  yield 2.0 * s[:, 8:]\n"
+
+static void test_rows_go_over_rows(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int count;
+  } cases[] = {{lstm, 2}, /* the gates over the products; their adjoints over them */
+               {coupled, 2},
+               {ROUNDS(AT_ONCE, "ys"), 1},
+               {ROUNDS(AT_ONCE, "a"), 0}, /* needed after the loop */
+               {ROUNDS(IN_TURN, "ys"), 1},
+               {ROUNDS(IN_TURN, "a"), 0},
+               {ROUNDS(TOO_EARLY, "ys"), 0},
+               {ROUNDS(TURNED, "ys"), 0},
+               {ROUNDS(SMALLER, "ys"), 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (int by_blocks = 0; by_blocks < 2; by_blocks++) {
+      Arena *arena = arena_create();
+      Program *program = lower(arena, cases[i].text, by_blocks ? 2 : 0);
+      int count = count_tables_over_sequences(program);
+      const char *wrong = compare_outputs(arena, program, ENTRY_TRAIN, 1e-11);
+      if (wrong) fail_msg("program %zu: %s", i, wrong);
+      if (count != cases[i].count) fail_msg("program %zu: %d tables over sequences", i, count);
+      arena_destroy(arena);
+    }
+  }
+}
+
+/* Puts the table `ys` of the training step over the sequence `a`. */
+static void put_over(Program *program) {
+  int from = -1, to = -1;
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->entry != (int)ENTRY_TRAIN || buffer->type.shape.rank != 3) continue;
+    if (strcmp(buffer->name, "a") == 0) from = i;
+    if (strcmp(buffer->name, "ys") == 0) to = i;
+  }
+  assert_true(from >= 0 && to >= 0);
+  Buffer *table = &program->buffers.items[to];
+  int64_t moved = program->buffers.items[from].offset - table->offset;
+  table->alias_of = from;
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (i == to || buffer->view_of == to) buffer->offset += moved;
+  }
+}
+
+static void test_wrong_rows_over_rows_are_found(void **state) {
+  (void)state;
+  static const char *const texts[] = {ROUNDS(IN_TURN, "a"), ROUNDS(TOO_EARLY, "ys")};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (int by_blocks = 0; by_blocks < 2; by_blocks++) {
+      Arena *arena = arena_create();
+      Program *program = lower(arena, texts[i], by_blocks ? 2 : 0);
+      assert_null(program_verify(arena, program));
+      put_over(program);
+      const char *wrong = program_verify(arena, program);
+      if (!wrong || !strstr(wrong, "reads a after ys took its memory"))
+        fail_msg("program %zu with ys over a: %s", i, wrong ? wrong : "right");
+      arena_destroy(arena);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_blocks_go_through_all_rounds),
@@ -154,6 +255,8 @@ int main(void) {
       cmocka_unit_test(test_others_have_barriers),
       cmocka_unit_test(test_wrong_plans_are_found),
       cmocka_unit_test(test_sums_are_kept_instead_of_terms),
+      cmocka_unit_test(test_rows_go_over_rows),
+      cmocka_unit_test(test_wrong_rows_over_rows_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
