@@ -118,12 +118,14 @@ static void put_times(const Tuner *tuner, const CacheKey *key, const char *of, i
 
 /* ---- candidates ---- */
 
-/* The module as far as its training steps, which alone are measured: the rest would be more for compilers. */
+/* The module as far as its training steps, which alone are measured, and the scalars that these are given: the rest
+ * would be more for compilers. */
 static const Module *of_training(Arena *arena, const Module *module) {
   Module *part = ARENA_NEW(arena, Module);
   *part = *module;
   for (int e = 0; e < ENTRY_COUNT; e++)
-    if (e != ENTRY_INIT && e != ENTRY_TRAIN && e != ENTRY_ACCUMULATE) part->entries[e] = NULL;
+    if (e != ENTRY_INIT && e != ENTRY_TRAIN && e != ENTRY_ACCUMULATE && e != ENTRY_HOST)
+      part->entries[e] = NULL;
   return part;
 }
 

@@ -23,6 +23,7 @@ typedef struct Fitter {
   const Node *coupled;        /* why there are no micro-batches; NULL: there can be */
   Candidate best;             /* with the smallest peak so far */
   int64_t best_peak;
+  int64_t default_peak; /* without a limit */
 } Fitter;
 
 /* The entries that may be changed. */

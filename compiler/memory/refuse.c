@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "support/integers.h"
+
 enum { SHOWN_HOLDERS = 3 };
 
 static const char *bytes_text(Arena *arena, int64_t bytes) {
@@ -71,23 +73,26 @@ static void note_coupled(Arena *arena, Diagnostic *error, const Node *coupled) {
               coupled->path);
 }
 
-/* The least share that can be met, in whole percents: of what a share is of, by the request's own share and limit. */
-static double least_percent(const Fitter *fitter, const Program *program) {
+/* The least share that can be met, in whole percents. */
+static double least_percent(const Fitter *fitter, const Program *program, int64_t least_peak) {
   double variables = (double)(program->arena_bytes - program->activation_bytes);
-  double whole = ((double)fitter->request->limit - variables) / fitter->request->share;
-  return ceil(100 * ((double)fitter->best_peak - variables) / whole);
+  double whole = (double)fitter->default_peak - variables;
+  return ceil(100 * ((double)least_peak - variables) / whole);
 }
 
 static Diagnostic *add_error(Fitter *fitter, Diagnostics *diagnostics, const Program *program) {
   const char *limit = bytes_text(fitter->arena, fitter->request->limit);
-  const char *least = bytes_text(fitter->arena, fitter->best_peak);
+  /* What was tried may all need more than no limit does: scans that are written out. */
+  int64_t least_peak = least(fitter->best_peak, fitter->default_peak);
+  const char *least_text = bytes_text(fitter->arena, least_peak);
   if (fitter->request->share == 0)
     return diag_error(diagnostics, (Span){0},
-                      "the memory limit of %s cannot be met; the least is %s", limit, least);
+                      "the memory limit of %s cannot be met; the least is %s", limit, least_text);
   return diag_error(diagnostics, (Span){0},
                     "the memory limit of %g %%, with parameters and states %s, cannot be met; the "
                     "least is %g %%, %s",
-                    100 * fitter->request->share, limit, least_percent(fitter, program), least);
+                    100 * fitter->request->share, limit, least_percent(fitter, program, least_peak),
+                    least_text);
 }
 
 void memory_refuse(Fitter *fitter, Diagnostics *diagnostics) {

@@ -14,6 +14,7 @@
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "memory/fitter.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +220,7 @@ static void accept(Fitter *fitter, const Candidate *found, MemoryFit *fit) {
 static int64_t share_bytes(const Program *program, const MemoryRequest *request) {
   int64_t variables = program->arena_bytes - program->activation_bytes;
   double others = (double)(program_peak(program, request->threads) - variables);
-  return variables + (int64_t)(request->share * others);
+  return variables + (int64_t)llround(request->share * others);
 }
 
 /* Entries that are no larger than the limit by themselves may hold it up all the same, by the workspace that they
@@ -260,6 +261,7 @@ bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const Me
                    .module = module,
                    .request = &request,
                    .best_peak = fit->peak,
+                   .default_peak = fit->default_peak,
                    .best = {.pieces = 1, .recompute = {.segments = 1}}};
   find_large(&fitter, program);
   Candidate found;

@@ -11,7 +11,10 @@ static inline int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
-static inline int64_t floor_mod(int64_t a, int64_t b) { return a - b * floor_div(a, b); }
+static inline int64_t floor_mod(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
 
 /* a >= 0, b > 0. */
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -170,6 +170,13 @@ check "share: refusal" says "$refused" 'the memory limit of 0.5 %, with paramete
 least=$(grep -oE 'the least is [0-9]+ %' <<<"$refused" | grep -oE '[0-9]+')
 check "share: the least can be met" "$nnc" $net --threads=$threads --memory-limit="$least%" --report
 check_status "share: a percent less cannot" 1 'cannot be met' "$nnc" $net --threads=$threads --memory-limit="$((least - 1))%" --report
+# Of a program of a few KiB a share of 1 % is a few bytes, of which the least must not be computed.
+for limited in "models/iris.net 0.01" "models/logistic.net 1"; do
+  read -r model percent <<<"$limited"
+  least=$("$nnc" "$model" --threads=1 --memory-limit="$percent%" --report 2>&1 | grep -oE 'the least is [0-9]+ %' | grep -oE '[0-9]+')
+  check "share of $model: the least, ${least:-none} %, can be met" "$nnc" "$model" --threads=1 --memory-limit="$least%" --report
+  check_status "share of $model: a percent less cannot" 1 'cannot be met' "$nnc" "$model" --threads=1 --memory-limit="$((least - 1))%" --report
+done
 
 # Usage.
 for size in 64X M -1 0 1..5G; do

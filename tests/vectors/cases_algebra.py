@@ -1,4 +1,6 @@
 """Decompositions of matrices and systems of equations: algebra.net."""
+import math
+
 import mpmath
 import torch
 
@@ -105,6 +107,10 @@ for shape in [(2, 2), (2, 3, 3)]:
     g.case("slogdet(x)[1]", lambda x: L.slogdet(x)[1], x=N(*shape))
     g.case("eigh(x)[0]", lambda x: L.eigvalsh((x + x.mT) / 2), x=N(*shape))
     g.case("factored(x)[0]", lambda x: L.lu_factor(x)[0], x=N(*shape))
+# Singular: a pivot of 0 before the last, and the last.
+g.case("signed(stop_gradient(x)) + 0 * sum(x)", lambda x: torch.tensor([[0.0, -math.inf]] * 5),
+       x=[[[0.0] * 3] * 3, [[1.0] * 3] * 3, [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0]], [[0.0, 1.0, 2.0], [0.0, 3.0, 4.0], [0.0, 5.0, 7.0]],
+          [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]])
 # Singular values: wide, tall, of one row or column, batches, more than one power of two of rows.
 for shape in [(1, 1), (1, 4), (3, 1), (2, 2), (2, 5), (4, 3), (2, 1, 3, 3), (9, 8), (20, 24)]:
     g.case("singular_values(x)", L.svdvals, x=N(*shape))

@@ -29,6 +29,10 @@ def picture(x, w) {
   return grad(sum(softplus(h) * h), x)
 }
 def rows(w, i) { return grad(sum(softmax(w[i]) ^ 2), w) }
+# Their own gradients are third derivatives, here at 0, too.
+def bent(x) { dx = grad(sum(softplus(x) + log_sigmoid(2 * x) + mish(x) + sinh(x) + asinh(3 * x)), x); return grad(sum(dx), x) }
+def bent_between(x, z) { dx = grad(sum(logaddexp(x, z) * x), x); return grad(sum(dx), z) }
+def bent_by_truth(x, z) { dx = grad(binary_cross_entropy(x, z, positive = 2.0), x); return grad(sum(dx * dx), x) }
 def ranks(x) { return grad(sum(sort(x) * cumsum(x) ^ 2), x) }
 def leaps(v) { return sign(v) } gradient (dy) { return dy * (abs(v) <= 1) * v }
 def jump(x, w) { return grad(sum(leaps(x) * w), x) }
@@ -98,6 +102,20 @@ def picture(x, w):
     return d((F.softplus(h) * h).sum(), x)
 
 
+def bent(x):
+    y = F.softplus(x) + F.logsigmoid(2 * x) + F.mish(x) + torch.sinh(x) + torch.asinh(3 * x)
+    return d(d(y.sum(), x).sum(), x)
+
+
+def bent_between(x, z):
+    return d(d((torch.logaddexp(x, z) * x).sum(), x).sum(), z)
+
+
+def bent_by_truth(x, z):
+    dx = d(F.binary_cross_entropy_with_logits(x, z, pos_weight=torch.tensor(2.0)), x)
+    return d((dx * dx).sum(), x)
+
+
 def recurrent(x, w):
     h = torch.zeros(x.shape[0], w.shape[0])
     for t in range(x.shape[1]):
@@ -123,6 +141,10 @@ g.case("adapted(x, w, u)", adapted, x=N(5, 3), w=N(3, 4), u=N(4, 1))
 g.case("picture(x, w)", picture, x=N(2, 2, 6, 4), w=N(3, 2, 3, 3))
 g.case("rows(w, i)", lambda w, i: d((torch.softmax(w[i], -1) ** 2).sum(), w), w=N(5, 3), i=I(5, 6))
 g.case("ranks(x)", lambda x: d((x.sort().values * x.cumsum(-1) ** 2).sum(), x), x=N(3, 5))
+AT_0 = [0.0, -0.0, 1e-9, -1e-9, 0.5, -2.0]
+g.case("bent(x)", bent, x=AT_0)
+g.case("bent_between(x, z)", bent_between, x=AT_0, z=[0.0, 0.0, 0.0, 0.0, 0.5, 1.0])
+g.case("bent_by_truth(x, z)", bent_by_truth, x=AT_0, z=[0.0, 1.0, 0.25, 0.5, 0.0, 1.0])
 g.case("jump(x, w)", lambda x, w: d((Leaps.apply(x) * w).sum(), x), x=N(8), w=N(8))
 g.case("recurrent(x, w)", recurrent, x=N(2, 5), w=N(3, 3))
 g.case("descent(x, w)", descent, x=N(2, 3), w=N(3, 4))

@@ -316,3 +316,6 @@ g.case("ctc(x, a)", ctc, x=N(3, 6, 4), a=[[1, 2], [3, 3], [2, 1]])
 g.case("ctc(x, a, reduce = false)", lambda x, a: ctc(x, a, reduction="none"), x=N(2, 8, 3, scale=3), a=[[1, 1, 2], [2, 2, 2]])
 g.case("ctc(x, a, times = d, lengths = e, blank = 2)", lambda x, a, d, e: ctc(x, a, d, e, 2), x=N(4, 7, 4), a=[[0, 1, 3], [3, 1, 0], [1, 1, 1], [0, 1, 0]],
        d=[7, 5, 6, 3], e=[3, 2, 1, 0])
+# Nothing in no step: a loss of 0, without a gradient.
+g.case("ctc(x, a, times = d, lengths = e, reduce = false)", lambda x, a, d, e: ctc(x, a, d, e, reduction="none"), x=N(3, 4, 4), a=[[1, 2], [3, 3], [2, 1]],
+       d=[0, 4, 1], e=[0, 1, 1])
