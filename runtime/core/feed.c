@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/number.h"
 #include "os/assert.h"
 #include "os/message.h"
 
@@ -47,6 +48,16 @@ void *const *nnc_feed_begin(nnc_feed *feed) {
   for (int i = 0; i < feed->count; i++)
     feed->places[i] = nnc_device_begin_write(feed->device, feed->inputs[i]);
   return feed->places;
+}
+
+void nnc_feed_repeat(nnc_feed *feed, int64_t rows, int64_t batch) {
+  for (int i = 0; i < feed->count; i++) {
+    const nnc_tensor *input = feed->inputs[i];
+    if (input->rank == 0 || input->dim[0] != batch) continue; /* an input of another entry */
+    size_t bytes = (size_t)(nnc_tensor_bytes(input) / batch);
+    char *first = feed->places[i];
+    for (int64_t row = rows; row < batch; row++) memcpy(first + (size_t)row * bytes, first, bytes);
+  }
 }
 
 void nnc_feed_end(nnc_feed *feed) {

@@ -22,6 +22,9 @@ void nnc_feed_close(nnc_feed *feed);
 
 /* Places for a whole batch of each input, to be filled before nnc_feed_end hands them over. */
 void *const *nnc_feed_begin(nnc_feed *feed);
+/* Where only the first `rows` of `batch` are filled: the others become like the first, so that nothing computes with
+ * what was there before. */
+void nnc_feed_repeat(nnc_feed *feed, int64_t rows, int64_t batch);
 void nnc_feed_end(nnc_feed *feed);
 
 #endif

@@ -194,6 +194,7 @@ static bool read_examples(Predictor *predictor, Way *way, int64_t first, int64_t
                           char *message) {
   if (!predictor->data) return true;
   int result = nnc_data_read(predictor->data, first, count, nnc_feed_begin(&way->feed), message);
+  if (result == 0) nnc_feed_repeat(&way->feed, count, way->entry->batch);
   nnc_feed_end(&way->feed);
   return result == 0;
 }
@@ -261,7 +262,7 @@ static bool predict_one(Predictor *predictor, int64_t example) {
   return put_unread(predictor, example, row_name(predictor, example), message);
 }
 
-/* What does not fill the batch computes with what the inputs held before, and is not printed. */
+/* What fills the batch up is not printed. */
 static bool predict_some(Predictor *predictor, int64_t first, int64_t count) {
   char message[NNC_MESSAGE];
   Way *way = &predictor->many;

@@ -35,7 +35,8 @@ static int make_header(char header[NNC_NPY_HEADER], const nnc_predict_column *co
   return nnc_npy_header(header, column->dtype, column->rank + 1, dim, least);
 }
 
-static bool open_array(Array *array, const char *folder, const nnc_predict_column *column) {
+static bool open_array(Array *array, const char *folder, const nnc_predict_column *column,
+                       const nnc_predict_sources *sources) {
   array->column = column;
   char header[NNC_NPY_HEADER];
   if (asprintf(&array->path, "%s/%s.npy", folder, column->name) < 0) {
@@ -44,7 +45,8 @@ static bool open_array(Array *array, const char *folder, const nnc_predict_colum
     return false;
   }
   array->header = make_header(header, column, INT64_MAX, 0);
-  return nnc_may_replace(array->path, "NumPy array", 0, "\x93NUMPY") &&
+  return nnc_predict_sources_spare(sources, "--npy", array->path) &&
+         nnc_may_replace(array->path, "NumPy array", 0, "\x93NUMPY") &&
          nnc_replace_open(&array->out, array->path) &&
          nnc_replace_write(&array->out, header, (size_t)array->header);
 }
@@ -73,7 +75,7 @@ static bool close_arrays(void *files, bool is_whole) {
 }
 
 static void *open_arrays(const char *folder, int count, const nnc_predict_column *columns,
-                         const nnc_data *data) {
+                         const nnc_data *data, const nnc_predict_sources *sources) {
   (void)data;
   Arrays *arrays = calloc(1, sizeof *arrays + (size_t)count * sizeof *arrays->items);
   if (!arrays) {
@@ -83,7 +85,8 @@ static void *open_arrays(const char *folder, int count, const nnc_predict_column
   arrays->count = count;
   for (int i = 0; i < count; i++) arrays->items[i].out.fd = -1;
   for (int i = 0; i < count; i++)
-    if ((columns[i].files & NNC_TO_ARRAYS) && !open_array(&arrays->items[i], folder, &columns[i])) {
+    if ((columns[i].files & NNC_TO_ARRAYS) &&
+        !open_array(&arrays->items[i], folder, &columns[i], sources)) {
       close_arrays(arrays, false);
       return NULL;
     }
@@ -196,14 +199,19 @@ bool nnc_predict_files_choose(nnc_predict_files *files, const nnc_options *optio
 bool nnc_predict_files_open(nnc_predict_files *files, const nnc_options *options, int count,
                             const nnc_predict_column *columns, const nnc_data *data) {
   size_t made;
-  for (int w = 0; w < NNC_RESULT_WRITERS; w++) {
+  nnc_predict_sources sources = {0};
+  bool has_files = false;
+  for (int w = 0; w < NNC_RESULT_WRITERS; w++) has_files = has_files || files->writers[w];
+  bool good = !has_files || nnc_predict_sources_find(&sources, options, data);
+  for (int w = 0; good && w < NNC_RESULT_WRITERS; w++) {
     const char *folder = folder_of(options, w);
     if (!files->writers[w]) continue;
-    if (!nnc_make_folder(folder, &made)) return false;
-    files->files[w] = files->writers[w]->open(folder, count, columns, data);
-    if (!files->files[w]) return false;
+    good = nnc_make_folder(folder, &made);
+    if (good) files->files[w] = files->writers[w]->open(folder, count, columns, data, &sources);
+    good = good && files->files[w];
   }
-  return true;
+  nnc_predict_sources_free(&sources);
+  return good;
 }
 
 bool nnc_predict_files_put(nnc_predict_files *files, int count, const nnc_predict_column *columns,

@@ -4,6 +4,7 @@
 
 #include "data/read.h"
 #include "train/predict_print.h"
+#include "train/predict_sources.h"
 
 /* Examples whose results the columns hold. */
 typedef struct nnc_result_rows {
@@ -18,9 +19,9 @@ enum { NNC_TO_ARRAYS = 1, NNC_TO_PICTURES = 2 }; /* bits of nnc_predict_column.f
 struct nnc_result_writer {
   unsigned bit;
   bool (*takes)(const nnc_predict_column *column); /* NULL: any */
-  /* `data`: of the examples' names; or NULL. NULL after a message. */
+  /* `data`: of the examples' names; or NULL. `sources`: whose place no file takes. NULL after a message. */
   void *(*open)(const char *folder, int count, const nnc_predict_column *columns,
-                const nnc_data *data);
+                const nnc_data *data, const nnc_predict_sources *sources);
   /* Column i of the open ones; false after a message. */
   bool (*put)(void *files, int i, const nnc_predict_column *column, nnc_result_rows rows);
   bool (*close)(void *files, bool is_whole); /* false after a message; whole: all was put */

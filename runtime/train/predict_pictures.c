@@ -118,9 +118,8 @@ static bool find_names(Pictures *pictures, const nnc_data *data) {
   return are_different(pictures);
 }
 
-/* malloc'ed; its folder is there. NULL after a message. */
-static char *make_path(const Pictures *pictures, const nnc_predict_column *column,
-                       int64_t example) {
+/* malloc'ed; NULL after a message. */
+static char *path_of(const Pictures *pictures, const nnc_predict_column *column, int64_t example) {
   char number[24], *path = NULL;
   snprintf(number, sizeof number, "%06lld", (long long)example);
   const char *name = pictures->names ? pictures->names[example] : number;
@@ -130,6 +129,14 @@ static char *make_path(const Pictures *pictures, const nnc_predict_column *colum
     fail_memory();
     return NULL;
   }
+  return path;
+}
+
+/* The same, when its folder is there. */
+static char *make_path(const Pictures *pictures, const nnc_predict_column *column,
+                       int64_t example) {
+  char *path = path_of(pictures, column, example);
+  if (!path) return NULL;
   size_t made, length = folder_length(path);
   path[length - 1] = '\0';
   bool good = nnc_make_folder(path, &made);
@@ -137,6 +144,19 @@ static char *make_path(const Pictures *pictures, const nnc_predict_column *colum
   if (good) return path;
   free(path);
   return NULL;
+}
+
+/* Whether no example's file would be written over. */
+static bool spare_sources(const Pictures *pictures, const nnc_predict_sources *sources) {
+  bool good = true;
+  for (int i = 0; i < pictures->count; i++)
+    for (int64_t k = 0;
+         (pictures->columns[i].files & NNC_TO_PICTURES) && good && k < pictures->names_count; k++) {
+      char *path = path_of(pictures, &pictures->columns[i], k);
+      good = path && nnc_predict_sources_spare(sources, "--png", path);
+      free(path);
+    }
+  return good;
 }
 
 /* --- Opening and closing -------------------------------------------------------------------- */
@@ -149,7 +169,7 @@ static void free_pictures(Pictures *pictures) {
 }
 
 static void *open_pictures(const char *folder, int count, const nnc_predict_column *columns,
-                           const nnc_data *data) {
+                           const nnc_data *data, const nnc_predict_sources *sources) {
   Pictures *pictures = calloc(1, sizeof *pictures + (size_t)count * sizeof *pictures->cuts);
   if (!pictures) {
     fail_memory();
@@ -160,7 +180,7 @@ static void *open_pictures(const char *folder, int count, const nnc_predict_colu
   pictures->columns = columns;
   for (int i = 0; i < count; i++)
     if (columns[i].files & NNC_TO_PICTURES) pictures->chosen++;
-  if (find_names(pictures, data)) return pictures;
+  if (find_names(pictures, data) && spare_sources(pictures, sources)) return pictures;
   free_pictures(pictures);
   return NULL;
 }

@@ -97,37 +97,52 @@ void nnc_trainer_publish_kept(Trainer *trainer) {
 
 /* ---- a run's beginning --------------------------------------------------------------------- */
 
-/* Of a folder that a run has made: whatever else lies in it stays, and the folder too. */
-static void remove_kept_folder(const char *folder) {
-  DIR *files = opendir(folder);
-  char path[NNC_KEPT_PATH + 256];
+static bool is_kept_file(const char *name) {
   const char ending[] = ".safetensors";
+  size_t length = strlen(name), end = sizeof ending - 1;
+  return (strncmp(name, "step-", 5) == 0 || strncmp(name, "best-", 5) == 0) && length > end &&
+         strcmp(name + length - end, ending) == 0;
+}
+
+/* Moves the checkpoints of a folder that a run has made to the folder `to`, or removes them where that is NULL. Whatever
+ * else lies in it stays, and then the folder, too. */
+static void clear_kept_folder(const char *folder, const char *to) {
+  DIR *files = opendir(folder);
+  char path[NNC_KEPT_PATH + 256], moved[NNC_KEPT_PATH + 256];
   for (struct dirent *file; files && (file = readdir(files));) {
-    size_t length = strlen(file->d_name), end = sizeof ending - 1;
-    bool is_ours =
-        (strncmp(file->d_name, "step-", 5) == 0 || strncmp(file->d_name, "best-", 5) == 0) &&
-        length > end && strcmp(file->d_name + length - end, ending) == 0;
-    if (!is_ours) continue;
+    if (!is_kept_file(file->d_name)) continue;
     snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
-    remove_file(path);
+    if (!to) {
+      remove_file(path);
+      continue;
+    }
+    snprintf(moved, sizeof moved, "%s/%s", to, file->d_name);
+    if (rename(path, moved) != 0) nnc_error_system("rename", path);
   }
   if (files) closedir(files); /* only read from */
-  (void)rmdir(folder);        /* the rename that follows says what is in its way */
+  (void)rmdir(folder);
 }
 
 static void rename_old(const Trainer *trainer, const char *name, const char *previous) {
   char from[NNC_KEPT_PATH], to[NNC_KEPT_PATH];
   if (!*path_in(trainer, from, name) || !*path_in(trainer, to, previous)) return;
+  if (access(from, F_OK) == 0 && rename(from, to) != 0) nnc_error_system("rename", from);
+}
+
+static void rename_old_folder(const Trainer *trainer) {
+  char from[NNC_KEPT_PATH], to[NNC_KEPT_PATH];
+  size_t made;
+  if (!*path_in(trainer, from, kept_folder) || !*path_in(trainer, to, "kept.previous")) return;
   if (access(from, F_OK) != 0) return;
-  if (name == kept_folder) remove_kept_folder(to);
-  if (rename(from, to) != 0) nnc_error_system("rename", from);
+  clear_kept_folder(to, NULL);
+  if (nnc_make_folder(to, &made)) clear_kept_folder(from, to);
 }
 
 void nnc_trainer_put_aside(Trainer *trainer) {
   if (trainer->resumes_own || trainer->has_put_aside) return;
   trainer->has_put_aside = true;
   rename_old(trainer, best_file, "best.previous.safetensors");
-  rename_old(trainer, kept_folder, "kept.previous");
+  rename_old_folder(trainer);
 }
 
 /* Files of the checkpoint that is resumed, which a killed run may not have come to. */

@@ -151,6 +151,18 @@ open("full", "w").write("something else")
 os.makedirs("kept", exist_ok=True)
 os.replace("full", "kept/cut.npy")
 assert "is no NumPy array" in refused("./draws", "predict", "--npy", "kept", "--only", "cut")
+# Neither over an array that a data set or a parameter is read from.
+write("arrays", """const batch = 2
+data predict { half = npy("a/arrays/half.npy") }
+input half : f16[batch, 2, 3]
+param cut : [7, 6, 5] = load("a/arrays/cut.npy")
+predict { half = half + 1, cut = reshape(cut, [1, 7, 6, 5]) + reshape(f32(half[:, 0, 0]), [batch, 1, 1, 1]) }
+""")
+for name in ("half", "cut"):
+    content = open(f"a/arrays/{name}.npy", "rb").read()
+    assert f"over a/arrays/{name}.npy, which the program reads" in refused("./arrays", "predict", "--npy", "a/arrays", "--only", name)
+    assert open(f"a/arrays/{name}.npy", "rb").read() == content
+run("./arrays", "predict", "--npy", "a/others")
 
 # ---- the names of the examples' files ----
 os.makedirs("in/b")
@@ -167,6 +179,9 @@ for i in range(8):
     path, wanted = ("a/%06d.png" % i, example("picture", i)) if i < 7 else ("b/000002.png", example("picture", 2))
     assert [round(255 * v) for v in back[i * size:(i + 1) * size]] == wanted, "as libpng reads it"
     assert pixels("out/" + path) == wanted, path
+before = {path: open("in/" + path, "rb").read() for path in ("a/000000.png", "b/000002.png")}
+assert "a result would be written over in/a/000000.png, which the program reads" in refused("./reads", "predict", "--png", "in", "--only", "picture")
+assert before == {path: open("in/" + path, "rb").read() for path in before} and not os.path.exists("in/picture.npy")
 os.link("in/b/000002.png", "in/b/000002.PNG")
 assert "two examples would be written to b/000002.png" in refused("./reads", "predict", "--png", "out", "--only", "picture")
 os.remove("in/b/000002.PNG")

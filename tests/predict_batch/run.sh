@@ -105,6 +105,24 @@ check "dumps" bash -c "'$nnc' plain.net --dump-after=dce --stop-after=dce >dump.
   '$nnc' plain.net --emit=c >plain.emitted && cmp dump.c plain.emitted && '$nnc' plain.net --dump-after=plan --emit=c -o ignored.c >dump.ir &&
   '$nnc' dump.ir --resume-after=plan --emit=c >dump.c && cmp dump.c plain.emitted"
 
+# What fills a batch up is an example, too: an index that was never read would be outside.
+perl -ne 'chomp; print "$_,", $. % 5, "\n"' x.csv > kinds.csv
+cat > kinds.net <<'PROGRAM'
+const batch = 16
+data train { x, kind = csv("kinds.csv", columns = [[0..6], 6], header = false) }
+input x : f32[batch, 6]
+input kind : i32[batch]
+z = linear(x, 24) + embedding(kind, 5, 24)
+train { minimize = mean(z ^ 2), optimizer = adam, steps = 2 }
+predict { z = z[:, 0] }
+PROGRAM
+check "indices compile" "$nnc" kinds.net -O0 --check-indices $quick -o kinds
+check "indices train" ./kinds --quiet
+for count in 6 9; do
+  head -n $count kinds.csv > part.csv
+  check "$count indices of 16" near <(./kinds predict --quiet part.csv) <(./kinds predict --quiet --batch 1 part.csv) 1e-6
+done
+
 # Lines of many batches are written together; an array beside them has its rows in the same order.
 for i in $(seq 40); do cat x.csv; done > long.csv
 check "many batches" near <(for i in $(seq 40); do ./plain_c predict --quiet --out plain_c.run --batch 1 x.csv; done) <(./plain_c predict --quiet --out plain_c.run long.csv) 1e-6

@@ -300,6 +300,13 @@ check("the old ones", {f"kept/{name}": bytes_of(f"d/kept.previous/{name}") for n
 check("the new ones", steps_of("d", "step") == [2 * STEPS_PER_EPOCH])
 expect("a third run", 0, "best val.rising", "./p", "--out", "d", "--keep", "1", "--epochs", "3", "--patience", "0")
 check("of the second", os.listdir("d/kept.previous") == [f"step-{2 * STEPS_PER_EPOCH}.safetensors"])
+# A file of one's own in such a folder stays there, and is in nobody's way.
+open("d/kept/notes.txt", "w").write("mine")
+open("d/kept.previous/notes.txt", "w").write("older")
+third = sorted(name for name in os.listdir("d/kept") if name != "notes.txt")
+expect("a fourth run", 0, "best val.rising", "./p", "--out", "d", "--keep", "1", "--epochs", "3", "--patience", "0")
+check("of the third", sorted(os.listdir("d/kept.previous")) == sorted(third + ["notes.txt"]), os.listdir("d/kept.previous"))
+check("one's own stay", [bytes_of(f"d/{folder}/notes.txt") for folder in ("kept", "kept.previous")] == [b"mine", b"older"])
 expect("goes on elsewhere", 0, "the best checkpoint is that of what follows", "./p", "--out", "elsewhere",
        "--resume", "d/checkpoint.safetensors", "--patience", "0")
 later = max(CURVES["rising"][step - 1] for step in range(4 * STEPS_PER_EPOCH, STEPS + 1, STEPS_PER_EPOCH))
