@@ -30,7 +30,7 @@ def picture(x, w) {
 }
 def rows(w, i) { return grad(sum(softmax(w[i]) ^ 2), w) }
 # Their own gradients are third derivatives, here at 0, too.
-def bent(x) { dx = grad(sum(softplus(x) + log_sigmoid(2 * x) + mish(x) + sinh(x) + asinh(3 * x)), x); return grad(sum(dx), x) }
+def bent(x) { dx = grad(sum(softplus(x) + log_sigmoid(2 * x) + mish(x) + sinh(x) + asinh(3 * x) + erfinv(x / 4)), x); return grad(sum(dx), x) }
 def bent_between(x, z) { dx = grad(sum(logaddexp(x, z) * x), x); return grad(sum(dx), z) }
 def bent_by_truth(x, z) { dx = grad(binary_cross_entropy(x, z, positive = 2.0), x); return grad(sum(dx * dx), x) }
 def ranks(x) { return grad(sum(sort(x) * cumsum(x) ^ 2), x) }
@@ -103,7 +103,7 @@ def picture(x, w):
 
 
 def bent(x):
-    y = F.softplus(x) + F.logsigmoid(2 * x) + F.mish(x) + torch.sinh(x) + torch.asinh(3 * x)
+    y = F.softplus(x) + F.logsigmoid(2 * x) + F.mish(x) + torch.sinh(x) + torch.asinh(3 * x) + torch.erfinv(x / 4)
     return d(d(y.sum(), x).sum(), x)
 
 
