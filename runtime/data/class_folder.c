@@ -15,11 +15,6 @@ enum { FILE_FIELD, LABEL };
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static const nnc_fitted_value *find_classes(const DataContext *context, const char *field,
                                             const FileNames *folders) {
   char name[256];
@@ -27,7 +22,8 @@ static const nnc_fitted_value *find_classes(const DataContext *context, const ch
   const nnc_fitted_value *found = nnc_fitted_find(context->fitted, name);
   if (!found && context->learns) {
     const char **words = malloc(((size_t)folders->count + 1) * sizeof *words);
-    for (int64_t i = 0; words && i < folders->count; i++) words[i] = last_part(folders->items[i]);
+    for (int64_t i = 0; words && i < folders->count; i++)
+      words[i] = data_path_last(folders->items[i]);
     int result = words ? nnc_fitted_add_strings(context->learns, name, folders->count, words) : -1;
     free(words);
     if (result < 0) {
@@ -53,7 +49,7 @@ static int list_classes(const DataContext *context, const nnc_fitted_value *clas
 }
 
 static int class_of(const DataContext *context, const nnc_dictionary *known, const char *folder) {
-  const char *name = last_part(folder);
+  const char *name = data_path_last(folder);
   int32_t code = nnc_dictionary_find(known, name, (int64_t)strlen(name));
   if (code >= 0) return (int)known->lines[code];
   return data_fail(context, "%s: the class '%.60s' does not occur in the training set", folder,
@@ -139,7 +135,7 @@ static int given_class(const DataContext *context, const nnc_dictionary *known, 
   int length;
   char *real = folder_part(file, &folder, &length) ? NULL : real_folder(file);
   if (real) {
-    folder = last_part(real);
+    folder = data_path_last(real);
     length = (int)strlen(folder);
   }
   int32_t code = nnc_dictionary_find(known, folder, length);

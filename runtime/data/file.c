@@ -55,6 +55,11 @@ char *data_path(const char *directory, const char *name, const char *suffix) {
   return path;
 }
 
+const char *data_path_last(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 const char *data_file_kind(mode_t mode) {
   return S_ISDIR(mode)                    ? "a directory"
          : S_ISFIFO(mode)                 ? "a pipe"

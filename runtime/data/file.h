@@ -13,6 +13,8 @@ typedef struct DataFile DataFile;
 /* "DIRECTORY/NAMESUFFIX", allocated; without the directory where the name is absolute or it is
  * ".", NULL or empty.  NULL: no memory. */
 char *data_path(const char *directory, const char *name, const char *suffix);
+/* What follows the last slash, or all of a path that has none, as of what is in ".". */
+const char *data_path_last(const char *path);
 /* "-" is standard input only when `from_command_line`. */
 DataFile *data_file_open(const DataContext *context, const char *name);
 /* A file inside another: its bytes come from `class`, `size` of them, which is known to be possible. Takes

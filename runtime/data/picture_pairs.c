@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "data/class.h"
+#include "data/file.h"
 #include "os/message.h"
 
 enum { LONGEST = 256 };
@@ -27,7 +28,7 @@ static bool is_kind(const char *word, size_t length) {
 /* The words of a name between `_`, `-`, `.` and blanks, but for those of the kind: "a/img_07_mask.png" is "07". */
 static void find_key(char key[LONGEST], const char *path) {
   static const char between[] = "_-. ";
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *name = data_path_last(path);
   const char *dot = strrchr(name, '.'), *end = dot && dot > name ? dot : name + strlen(name);
   size_t used = 0;
   while (name < end) {

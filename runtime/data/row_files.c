@@ -113,7 +113,7 @@ static int list_holders(const DataContext *context, const char *folder, const Ro
   text[0] = 0;
   data_files_list(&quiet, folder, NULL, false, &folders);
   for (int64_t i = 0; i < folders.count && i < most && found <= SHOWN; i++) {
-    const char *name = strrchr(folders.items[i], '/') + 1;
+    const char *name = data_path_last(folders.items[i]);
     if (!data_files_hold(&quiet, folders.items[i], kind)) continue;
     if (found++ < SHOWN)
       length += (size_t)snprintf(text + length, NNC_MESSAGE / 4 - length, "%s%.60s",

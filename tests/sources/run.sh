@@ -46,6 +46,9 @@ mkdir -p empty flat/train deep/train/one/two deep/val
 cp train/a/*.png flat/train; cp train/a/*.png deep/train/one/two
 check_status "an empty folder" 1 'empty holds no pictures \(.jpg, .jpeg, .png\)$' ./rows predict --out rows.out empty
 check_status "a folder of folders" 1 'train holds no pictures itself .*; its folders a, b do: give these' ./rows predict --out rows.out train
+cd train || exit 1
+check_status "the folder at hand" 1 '[.] holds no pictures itself .*; its folders a, b do: give these' ../rows predict --out ../rows.out .
+cd ..
 check_status "no folders of classes" 1 'flat/train has no folders, but pictures, and the second field of image_folder is the class.* flat/train/CLASS, or leave that field out' ./rows --out x --data flat
 # Where no field is the class, a folder itself may hold the pictures; the same pictures in a class folder are the same examples.
 cat > loose.net <<'END'
@@ -169,6 +172,7 @@ for name in "odd/a/9.png: it is a directory" "odd/b/link.png: No such file or di
   expect "the log has $name" "$(grep -c "cannot read $name" odd_skips.out/log.jsonl)" 1
 done
 expect "prediction tells each and goes on" "$(./odd_skips predict --out odd_skips.out odd/a odd/b 2>&- | grep -c '"left":')/$(./odd_skips predict --out odd_skips.out odd/a odd/b 2>&- | grep -c '"error":"cannot read odd/')" "6/4"
+expect "the folder of the classes is the one at hand" "$(cd train && ../middle predict --out ../middle.out . 2>&1)" "$(./middle predict --out middle.out train 2>&1)"
 once=$(./middle predict --out middle.out wide.png 2>&1)
 expect "the same file, the same answer" "$(./drawn predict --out drawn.out wide.png wide.png wide.png 2>&1)" "$once
 $once
