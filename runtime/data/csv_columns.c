@@ -39,10 +39,10 @@ int csv_column_find(const CsvReader *reader, const CsvColumns *columns, const ch
                         (long long)columns->second[code]);
 }
 
-static int64_t count_columns(const nnc_value *value) {
+int64_t csv_columns_stated(const nnc_value *value) {
   if (value->kind != NNC_LIST) return 1;
   int64_t count = 0;
-  for (int i = 0; i < value->count; i++) count += count_columns(&value->items[i]);
+  for (int i = 0; i < value->count; i++) count += csv_columns_stated(&value->items[i]);
   return count;
 }
 
@@ -87,9 +87,9 @@ static int resolve_stated(CsvColumns *columns, const CsvReader *reader, const Da
                           table->field_count);
   for (int f = 0; f < table->field_count; f++) {
     CsvField *field = &columns->fields[f];
-    if (!table->fields[f].input) continue;
+    if (!table->fields[f].input || field->column) continue; /* the latter: by name already */
     field->is_vector = stated->items[f].kind == NNC_LIST;
-    if (csv_field_allocate(reader, field, count_columns(&stated->items[f])) < 0 ||
+    if (csv_field_allocate(reader, field, csv_columns_stated(&stated->items[f])) < 0 ||
         add_columns(reader, columns, &stated->items[f], field) < 0)
       return -1;
   }

@@ -26,6 +26,8 @@ int csv_columns_open(CsvColumns *columns, const CsvReader *reader, const DataTab
                      bool has_header);
 /* The fields' columns, as the call says, or by their position. */
 int csv_columns_choose(CsvColumns *columns, const CsvReader *reader, const DataTable *table);
+/* How many columns an entry of `columns` is. */
+int64_t csv_columns_stated(const nnc_value *entry);
 /* An input takes any shape that has as many values as the field has columns. */
 int csv_columns_check(const CsvColumns *columns, const CsvReader *reader, const DataTable *table);
 /* Room for `count` columns, none yet. */

@@ -61,6 +61,13 @@ static int64_t find_column(const CsvColumns *columns, const char *name) {
   return code < 0 ? -1 : columns->known.lines[code];
 }
 
+static NameList list_missing(const CsvColumns *columns, const nnc_fitted_value *names) {
+  NameList missing = {0};
+  for (int64_t i = 0; i < names->count; i++)
+    if (find_column(columns, names->strings[i]) < 0) list_name(&missing, names->strings[i]);
+  return missing;
+}
+
 static bool has_any(const CsvColumns *columns, const DataTable *table, const nnc_fitted *known) {
   for (int f = 0; f < table->field_count; f++) {
     const nnc_fitted_value *names =
@@ -101,9 +108,7 @@ static const char *find_near(const CsvColumns *columns, const nnc_dictionary *ta
 static int check_missing(const CsvColumns *columns, const CsvReader *reader, const DataField *field,
                          const nnc_fitted_value *names, const nnc_dictionary *taken,
                          const char *owner) {
-  NameList missing = {0};
-  for (int64_t i = 0; i < names->count; i++)
-    if (find_column(columns, names->strings[i]) < 0) list_name(&missing, names->strings[i]);
+  NameList missing = list_missing(columns, names);
   if (missing.count == 0) return 0;
   const char *near = missing.count == 1 ? find_near(columns, taken, missing.first) : NULL;
   return data_fail(reader->context, "%s has no column%s %s, which %s has for %s%s%s%s",
@@ -178,22 +183,90 @@ static int check_all(const CsvColumns *columns, const CsvReader *reader, const D
   return result;
 }
 
+/* The columns of field number f. */
+static int find_all(CsvColumns *columns, const CsvReader *reader, int f,
+                    const nnc_fitted_value *names, bool is_vector) {
+  CsvField *field = &columns->fields[f];
+  field->is_vector = is_vector;
+  if (csv_field_allocate(reader, field, names->count) < 0) return -1;
+  for (; field->count < names->count; field->count++)
+    if (csv_column_find(reader, columns, names->strings[field->count],
+                        &field->column[field->count]) < 0)
+      return -1;
+  return 0;
+}
+
+/* --- columns that the program counts --------------------------------------------------------- */
+
+static bool has_number(const nnc_value *stated) {
+  if (stated->kind != NNC_LIST) return stated->kind == NNC_NUMBER;
+  for (int i = 0; i < stated->count; i++)
+    if (has_number(&stated->items[i])) return true;
+  return false;
+}
+
+/* What training calls the columns of field number f, if the program counts them; NULL: it does not, or no names are
+ * known. */
+static const nnc_fitted_value *counted_names(const DataTable *table, int f, const nnc_value *stated,
+                                             const nnc_fitted *known) {
+  const nnc_fitted_value *names = table->fields[f].input && has_number(&stated->items[f])
+                                      ? names_of(&table->fields[f], known)
+                                      : NULL;
+  return names && names->count == csv_columns_stated(&stated->items[f]) ? names : NULL;
+}
+
+static int check_counted(const CsvColumns *columns, const CsvReader *reader, const DataField *field,
+                         const nnc_fitted_value *names) {
+  NameList missing = list_missing(columns, names);
+  nnc_dictionary taken = {0};
+  if (missing.count == 0) return 0;
+  bool is_one = missing.count == 1 && take_names(&taken, reader->context->fitted);
+  const char *near = is_one ? find_near(columns, &taken, missing.first) : NULL;
+  char meant[80] = "other columns are";
+  if (near) snprintf(meant, sizeof meant, "\"%.60s\" is", near);
+  else if (missing.count == 1) snprintf(meant, sizeof meant, "another column is");
+  nnc_dictionary_free(&taken);
+  return data_fail(reader->context,
+                   "%s has no column%s %s, which training has for %s; if %s meant, rename %s in "
+                   "the header",
+                   data_file_name(reader->file), plural(&missing), missing.text, field->name, meant,
+                   missing.count == 1 ? "it" : "them");
+}
+
+/* The program counts the columns of its own file. One that predict is given may have them in another order, or lack
+ * some: it goes by training's names where its header has any of them. */
+static int match_counted(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                         const nnc_value *stated) {
+  const DataContext *context = reader->context;
+  const nnc_fitted *known = context->fitted;
+  bool is_given = context->is_prediction && context->files, has_some = false;
+  if (!is_given || !known || stated->kind != NNC_LIST || stated->count != table->field_count)
+    return 0;
+  for (int f = 0; f < table->field_count; f++) {
+    const nnc_fitted_value *names = counted_names(table, f, stated, known);
+    for (int64_t i = 0; names && i < names->count; i++)
+      has_some = has_some || find_column(columns, names->strings[i]) >= 0;
+  }
+  for (int f = 0; has_some && f < table->field_count; f++) {
+    const nnc_fitted_value *names = counted_names(table, f, stated, known);
+    if (names && (check_counted(columns, reader, &table->fields[f], names) < 0 ||
+                  find_all(columns, reader, f, names, stated->items[f].kind == NNC_LIST) < 0))
+      return -1;
+  }
+  return 0;
+}
+
 int csv_names_match(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
                     const nnc_fitted *known, const char *owner) {
-  bool is_stated = data_argument(reader->context->call, csv_formals, "columns") != NULL;
-  if (is_stated || !columns->names || !known || !knows_all(table, known)) return 0;
+  const nnc_value *stated = data_argument(reader->context->call, csv_formals, "columns");
+  if (!columns->names || !known) return 0;
+  if (stated) return match_counted(columns, reader, table, stated);
+  if (!knows_all(table, known)) return 0;
   if (check_all(columns, reader, table, known, owner) < 0) return -1;
-  for (int f = 0; f < table->field_count; f++) {
-    CsvField *field = &columns->fields[f];
-    if (!table->fields[f].input) continue;
-    const nnc_fitted_value *names = names_of(&table->fields[f], known);
-    field->is_vector = f == 0;
-    if (csv_field_allocate(reader, field, names->count) < 0) return -1;
-    for (; field->count < names->count; field->count++)
-      if (csv_column_find(reader, columns, names->strings[field->count],
-                          &field->column[field->count]) < 0)
-        return -1;
-  }
+  for (int f = 0; f < table->field_count; f++)
+    if (table->fields[f].input &&
+        find_all(columns, reader, f, names_of(&table->fields[f], known), f == 0) < 0)
+      return -1;
   return 1;
 }
 

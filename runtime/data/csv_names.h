@@ -8,7 +8,8 @@
 #include "data/csv_columns.h"
 
 /* Chooses the columns of each field that has an input by the names in `known`, which are those of `owner`. 1, or 0: not
- * all are known, or the call states columns; or -1 with a message. */
+ * all are known, or the call states columns; or -1 with a message. Of a file that predict is given, columns that the
+ * call counts are chosen by training's names, where its header has them. */
 int csv_names_match(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
                     const nnc_fitted *known, const char *owner);
 /* Adds the names of the columns that were chosen, and under ".columns" those of all. */

@@ -147,4 +147,19 @@ compiled("chosen", '"chosen.csv", columns = [["size", "age", "rooms"], "kind"]',
 first = trained("chosen")
 table("plain.csv", backwards)
 check("stated names", trained("chosen") == first, first)
+
+# ---- columns that the program counts, in a file that predict is given ----
+
+table("two.csv", ["age", "kind"], rows[:9])
+table("strange.csv", NAMES, rows[:9])
+write("strange.csv", pathlib.Path("strange.csv").read_bytes().replace(b"size,age,rooms", b"a,b,c"))
+compiled("counted", '"like/test.csv", columns = [[0..3], "kind"]', '"like/test.csv", columns = [[0..3], -1]')
+trained("counted")
+wanted = answers("counted", "counted.out", "like.csv")
+for name in "backwards", "more":
+    check(f"{name}: counted columns go by training's names", answers("counted", "counted.out", f"{name}.csv") == wanted)
+expect("a counted column is missing", 1, r'lacks.csv has no column "size", which training has for x; if another column is meant, rename it in the header$', "./counted", "predict", "--out", "counted.out", "lacks.csv")
+expect("two are", 1, r'two.csv has no columns "size", "rooms", which training has for x; if other columns are meant, rename them', "./counted", "predict", "--out", "counted.out", "two.csv")
+expect("or has another name", 1, r'near.csv has no column "age", which training has for x; if "agee" is meant, rename it', "./counted", "predict", "--out", "counted.out", "near.csv")
+check("no name is known: by position", answers("counted", "counted.out", "strange.csv") == wanted)
 summary()
