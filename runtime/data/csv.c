@@ -15,6 +15,7 @@
 #include "data/class.h"
 #include "data/csv.h"
 #include "data/csv_columns.h"
+#include "data/csv_hints.h"
 #include "data/csv_names.h"
 #include "data/csv_reader.h"
 #include "data/decimal.h"
@@ -111,12 +112,9 @@ static int fail_cell(const CsvLoad *load, const DataField *field, int64_t column
                     "fills missing values",
                     shown, text, name, field->name);
   if (isnan(number))
-    return csv_fail(reader, cell->line, cell->column, "expected a number%s, found '%.*s'%s%s%s",
-                    name, shown, text,
-                    load->columns.names || load->rows > 0
-                        ? "; text needs the stage categories("
-                        : "; is this line a header? (header = true",
-                    load->columns.names || load->rows > 0 ? field->name : "", ")");
+    return csv_fail(
+        reader, cell->line, cell->column, "expected a number%s, found '%.*s'%s", name, shown, text,
+        csv_hint_number(reader, column, field->name, !load->columns.names && load->rows == 0).text);
   if (isinf(number))
     return csv_fail(reader, cell->line, cell->column, "'%.*s'%s is too large for a number", shown,
                     text, name);

@@ -8,6 +8,7 @@
 
 #include "core/dictionary.h"
 #include "data/call.h"
+#include "data/csv_hints.h"
 #include "data/csv_reader.h"
 #include "data/file.h"
 #include "data/table.h"
@@ -20,12 +21,14 @@ static int fail_name(const CsvReader *reader, const CsvColumns *columns, const c
   if (!columns->names)
     return data_fail_call(reader->context, "column \"%s\": names of columns need header = true",
                           name);
-  const char *near = columns->count < 100000 ? nnc_nearest(name, (int)columns->count,
-                                                           (const char *const *)columns->names)
-                                             : NULL;
-  return data_fail_call(reader->context, "%s has no column \"%s\"%s%s%s",
+  CsvHint hint = csv_hint_record(reader);
+  const char *near =
+      columns->count < 100000 && !*hint.text
+          ? nnc_nearest(name, (int)columns->count, (const char *const *)columns->names)
+          : NULL;
+  return data_fail_call(reader->context, "%s has no column \"%s\"%s%s%s%s",
                         data_file_name(reader->file), name, near ? "; did you mean \"" : "",
-                        near ? near : "", near ? "\"?" : "");
+                        near ? near : "", near ? "\"?" : "", hint.text);
 }
 
 int csv_column_find(const CsvReader *reader, const CsvColumns *columns, const char *name,
@@ -60,9 +63,10 @@ static int add_columns(const CsvReader *reader, const CsvColumns *columns, const
              value->number == (double)(int64_t)value->number) {
     column = (int64_t)value->number + (value->number < 0 ? columns->count : 0);
     if (column < 0 || column >= columns->count)
-      return data_fail_call(reader->context, "%s has %lld columns, so there is no column %lld",
+      return data_fail_call(reader->context, "%s has %lld column%s, so there is no column %lld%s",
                             data_file_name(reader->file), (long long)columns->count,
-                            (long long)value->number);
+                            columns->count == 1 ? "" : "s", (long long)value->number,
+                            csv_hint_record(reader).text);
   } else {
     return data_fail_call(reader->context,
                           "a column is a name in quotes, a number or a list of these");
@@ -129,9 +133,10 @@ static int fail_count(const CsvColumns *columns, const CsvReader *reader, const 
   put_names(some, sizeof some, table, true);
   put_names(all, sizeof all, table, false);
   if (needed != whole) snprintf(rest, sizeof rest, ", or %lld (%s)", (long long)whole, all);
-  return data_fail(reader->context, "%s has %lld column%s; predict takes %lld (%s)%s",
+  return data_fail(reader->context, "%s has %lld column%s; predict takes %lld (%s)%s%s",
                    data_file_name(reader->file), (long long)columns->count,
-                   columns->count == 1 ? "" : "s", (long long)needed, some, rest);
+                   columns->count == 1 ? "" : "s", (long long)needed, some, rest,
+                   csv_hint_record(reader).text);
 }
 
 /* The last fields have one column each, the first has the others. A file given for prediction may
@@ -146,9 +151,10 @@ static int resolve_default(CsvColumns *columns, const CsvReader *reader, const D
   if (reader->context->is_prediction && !is_whole && !is_partial)
     return fail_count(columns, reader, table, needed, input_width(first) + others);
   if (!is_partial && columns->count <= others)
-    return data_fail(reader->context, "%s: has %lld column%s, too few for %d fields",
+    return data_fail(reader->context, "%s: has %lld column%s, too few for %d fields%s",
                      data_file_name(reader->file), (long long)columns->count,
-                     columns->count == 1 ? "" : "s", table->field_count);
+                     columns->count == 1 ? "" : "s", table->field_count,
+                     csv_hint_record(reader).text);
   int64_t at = 0;
   for (int f = 0; f < table->field_count; f++) {
     int64_t count = f ? 1 : is_partial ? input_width(first) : columns->count - others;
@@ -189,11 +195,11 @@ int csv_columns_check(const CsvColumns *columns, const CsvReader *reader, const 
                     field->input->dim);
     return data_fail(reader->context,
                      "%s has %lld column%s, of which %lld go%s to %s; but input %s is %s, which "
-                     "takes %lld",
+                     "takes %lld%s",
                      data_file_name(reader->file), (long long)columns->count,
                      columns->count == 1 ? "" : "s", (long long)columns->fields[f].count,
                      columns->fields[f].count == 1 ? "es" : "", field->name, field->name, wanted,
-                     (long long)input_width(field));
+                     (long long)input_width(field), csv_hint_record(reader).text);
   }
   return 0;
 }

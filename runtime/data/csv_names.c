@@ -9,6 +9,7 @@
 
 #include "core/dictionary.h"
 #include "data/call.h"
+#include "data/csv_hints.h"
 #include "data/decimal.h"
 #include "data/file.h"
 #include "os/message.h"
@@ -110,10 +111,12 @@ static int check_missing(const CsvColumns *columns, const CsvReader *reader, con
                          const char *owner) {
   NameList missing = list_missing(columns, names);
   if (missing.count == 0) return 0;
-  const char *near = missing.count == 1 ? find_near(columns, taken, missing.first) : NULL;
-  return data_fail(reader->context, "%s has no column%s %s, which %s has for %s%s%s%s",
+  CsvHint hint = csv_hint_record(reader);
+  bool is_one = missing.count == 1 && !*hint.text;
+  const char *near = is_one ? find_near(columns, taken, missing.first) : NULL;
+  return data_fail(reader->context, "%s has no column%s %s, which %s has for %s%s%s%s%s",
                    data_file_name(reader->file), plural(&missing), missing.text, owner, field->name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", hint.text);
 }
 
 /* --- columns that are more ------------------------------------------------------------------- */

@@ -35,6 +35,15 @@ int csv_fail(const CsvReader *reader, int64_t line, int64_t column, const char *
                    (long long)line, (long long)column, text);
 }
 
+CsvHint csv_hint_separator(const CsvReader *reader, char found) {
+  CsvHint hint = {""};
+  if (found == 0 || found == reader->separator || !strchr(",;\t|", found)) return hint;
+  const char *one = found == '\t' ? "\\t" : (const char[]){found, 0};
+  snprintf(hint.text, sizeof hint.text, "; is '%s' the separator? (separator = \"%s\" in %s)", one,
+           one, reader->context->call->function);
+  return hint;
+}
+
 /* Moves the unread text to the front and reads after it. */
 static int refill(CsvReader *reader) {
   int64_t kept = reader->end - reader->start;
@@ -131,8 +140,8 @@ static int split_quoted(CsvReader *reader, CsvCell *cell, Cursor *cursor) {
   char next = text[cursor->at];
   if (next == reader->separator || next == '\n' || next == '\r') return 0;
   return csv_fail(reader, cursor->line, cursor->at - cursor->line_start + 1,
-                  "expected '%c' or the end of the line after the closing quote, found '%c'",
-                  reader->separator, next);
+                  "expected '%c' or the end of the line after the closing quote, found '%c'%s",
+                  reader->separator, next, csv_hint_separator(reader, next).text);
 }
 
 static int split_plain(CsvReader *reader, CsvCell *cell, Cursor *cursor) {

@@ -30,6 +30,12 @@ int csv_reader_next(CsvReader *reader);
 static inline const char *csv_text(const CsvReader *reader, int64_t cell) {
   return reader->buffer + reader->cells[cell].start;
 }
+/* The end of a message: what to do. */
+typedef struct CsvHint {
+  char text[200]; /* "; ...", or nothing */
+} CsvHint;
+/* For text where a separator belongs. */
+CsvHint csv_hint_separator(const CsvReader *reader, char found);
 /* Fails with "iris.csv:17:5: " in front. */
 int csv_fail(const CsvReader *reader, int64_t line, int64_t column, const char *format, ...)
     DATA_PRINTF(4, 5);

@@ -37,18 +37,34 @@ static void test_numbers(void **state) {
 
 static void test_no_numbers(void **state) {
   (void)state;
-  static const char *const wrong[] = {"1 2", "0x10", "1e", "e5", "--1", "1.2.3", "nan",
-                                      "inf", "1,",   ".",  "+",  "1f",  "1_0",   "1,5"};
+  static const char categories[] = "text needs the stage categories(x)";
+  static const char comma[] = "numbers have a decimal point, and no commas between thousands";
+  static const char *const wrong[][2] = {
+      {"1 2", categories},
+      {"0x10", categories},
+      {"1e", categories},
+      {"e5", categories},
+      {"--1", categories},
+      {"1.2.3", categories},
+      {"inf", categories},
+      {"1,", categories},
+      {"+", categories},
+      {"1f", categories},
+      {"1_0", categories},
+      {"1,x5", categories},
+      {"1,5", comma},
+      {"-1,234,567.5", comma},
+      {"nan", "if the value is missing, say missing = [\"nan\"] and impute(x)"},
+      {"N/A", "if the value is missing, say missing = [\"N/A\"] and impute(x)"},
+      {".", "if the value is missing, say missing = [\".\"] and impute(x)"}};
   nnc_model model = MODEL(1, TABLE(FIELDS("x"), NO_HEADER, ARG("separator", STR(";"))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1));
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char text[64], message[256];
-    snprintf(text, sizeof text, "1\n  %s\n", wrong[i]);
+    snprintf(text, sizeof text, "1\n  %s\n", wrong[i][0]);
     write_text("t.csv", text);
-    snprintf(message, sizeof message,
-             "$/t.csv:2:3: expected a number, found '%s'; text needs the "
-             "stage categories(x)",
-             wrong[i]);
+    snprintf(message, sizeof message, "$/t.csv:2:3: expected a number, found '%s'; %s", wrong[i][0],
+             wrong[i][1]);
     expect_failure(&model, "train", &entry, message);
   }
 }
@@ -256,6 +272,29 @@ static void test_broken_records(void **state) {
   expect_failure(&headless, "train", &entry,
                  "$/t.csv:1:1: expected a number, found 'a'; is this line a "
                  "header? (header = true)");
+  write_text("t.csv", "1,2,pear\n3,4,apple\n");
+  expect_failure(&headless, "train", &entry,
+                 "$/t.csv:1:5: expected a number, found 'pear'; text needs the "
+                 "stage categories(y)");
+}
+
+static void test_other_separators(void **state) {
+  (void)state;
+  nnc_model model = MODEL(1, TABLE(FIELDS("x", "y"), ARG("header", TRUTH(1))));
+  nnc_model named = MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(STR("long")))));
+  nnc_model counted = MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(NUM(1)))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2), INPUT("y", NNC_I32, 1));
+  nnc_entry one = ENTRY(1, INPUT("x", NNC_F32, 1));
+#define SEPARATOR(character)                                                                       \
+  "; is '" character "' the separator? (separator = \"" character "\" in csv)"
+  BROKEN("\"a\";\"b\";\"c\"\n", "$/t.csv:1:4: expected ',' or the end of the line after the "
+                                "closing quote, found ';'" SEPARATOR(";"));
+  BROKEN("a\tb\tc\n1\t2\t3\n", "$/t.csv: has 1 column, too few for 2 fields" SEPARATOR("\\t"));
+  write_text("t.csv", "long;b\n1;2\n");
+  expect_failure(&named, "train", &one,
+                 "test.net:3:9: $/t.csv has no column \"long\"" SEPARATOR(";"));
+  expect_failure(&counted, "train", &one,
+                 "test.net:3:9: $/t.csv has 1 column, so there is no column 1" SEPARATOR(";"));
 }
 
 /* A record far larger than the first buffer, and rows beyond every growth of the arrays. */
@@ -385,6 +424,7 @@ int main(void) {
       cmocka_unit_test(test_columns_of_training),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_broken_records),
+      cmocka_unit_test(test_other_separators),
       cmocka_unit_test(test_large_files),
       cmocka_unit_test(test_categories),
       cmocka_unit_test(test_impute),

@@ -137,6 +137,8 @@ for name in "like", "backwards":
 compiled("bare", '"like.bare.csv", header = false', '"like.bare.csv", header = false')
 trained("bare")
 check("tables without header are read by position", answers("bare", "bare.out", "like.bare.csv") != answers("bare", "bare.out", "backwards.bare.csv"))
+expect("a row of text that comes later is no header", 1, r"standard input:2:1: expected a number, found 'a'; text needs the stage categories\(x\)",
+       "bash", "-c", "printf '1,2,3\na,b,c\n' | ./bare predict --out bare.out --batch 1 -")
 expect("and have no names", 0, r"(?s)\A((?!columns:).)*\Z", "./bare", "info", "--out", "bare.out")
 
 # ---- names that training's columns state are those of a table that states none ----
