@@ -177,7 +177,10 @@ static int read_header(const DataContext *context, DataFile *file, Header *heade
   int64_t got = data_file_read(context, file, head, 10);
   if (got < 0) return -1;
   if (got < 10 || memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
-    return data_fail(context, "%s: not a NumPy file of version 1 to 3", name);
+    return data_fail(context, "%s: not a NumPy file of version 1 to 3%s", name,
+                     got >= 4 && memcmp(head, "PK\3\4", 4) == 0
+                         ? ", but an archive of arrays, which npz reads"
+                         : "");
   if (head[6] > 1 && (got = data_file_read(context, file, head + 10, 2)) < 2)
     return got < 0 ? -1 : data_fail(context, "%s: ends inside the header", name);
   uint32_t length = (uint32_t)head[8] | (uint32_t)head[9] << 8;

@@ -103,9 +103,21 @@ static int read_end_64(const DataZip *zip, int64_t end, uint64_t *bytes, uint64_
   return 0;
 }
 
+static bool is_array(const DataZip *zip) {
+  static const char start[] = "\x93NUMPY";
+  unsigned char bytes[sizeof start - 1];
+  return zip->size >= (int64_t)sizeof bytes && read_at(zip, 0, bytes, sizeof bytes) == 0 &&
+         memcmp(bytes, start, sizeof bytes) == 0;
+}
+
 static int read_directory(DataZip *zip) {
   int64_t tail_bytes = END_BYTES + COMMENT_MOST;
   if (tail_bytes > zip->size) tail_bytes = zip->size;
+  if (is_array(zip))
+    return data_fail(zip->context,
+                     "%s: one array (.npy), but %s reads an archive of them by their names (.npz, "
+                     "as numpy.savez writes it)",
+                     zip->name, zip->context->call->function);
   unsigned char *tail = malloc((size_t)tail_bytes + 1);
   if (!tail) return data_fail_memory(zip->context, zip->name, tail_bytes);
   int result = read_at(zip, zip->size - tail_bytes, tail, tail_bytes);

@@ -45,7 +45,12 @@ static void test_damaged_pictures(void **state) {
   expect_unreadable(&model, &entry,
                     "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
   write_text("t/b/2.jpg", "GIF89a");
-  expect_unreadable(&model, &entry, "t/b/2.jpg: neither a JPEG nor a PNG file");
+  expect_unreadable(&model, &entry, "t/b/2.jpg: neither a JPEG nor a PNG file, but a GIF file");
+  write_file("t/b/2.jpg", "\0\0\10\3\0\0\0\2", 8);
+  expect_unreadable(
+      &model, &entry,
+      "t/b/2.jpg: neither a JPEG nor a PNG file, but an IDX file of arrays; pictures are "
+      "expected here");
   write_file("t/b/2.jpg", "\x89PNG\r\n\x1a\n\0\0", 10);
   expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the PNG: read beyond end of data");
 }
