@@ -33,10 +33,10 @@ loss = cross_entropy(logits, label)
 train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 2 }
 END
 }
-check_status "what is printed" 0 'image, label = shards\("train-\{000000..000005\}.tar"' cat said
+check_status "what is printed" 0 'image, label = shards\("one/train-\{000000..000005\}.tar"' cat said
 pictures tar "$(line_of | sed 's/resize(256) | center_crop(224)/resize(16, 16)/')"
 pictures folder 'data train { image, label = image_folder("shapes/train") | resize(16, 16) }'
-check "trains on archives" ./tar --data one
+check "trains on archives" ./tar
 check "trains on the folder" ./folder
 weights() { python3 - "$1" <<'END'
 import hashlib, json, struct, sys
@@ -71,7 +71,7 @@ open("sounds/low/07.wav", "wb").write(content[:4] + struct.pack("<I", len(conten
 END
 said "shards of sounds" shards sounds -o heard --size 8
 check_status "30 sounds in 4" 0 '^30 sounds of 2 classes in 4 archives' cat said
-check_status "their rate and length" 0 'sound, label = shards\("sounds-\{000000..000003\}[.]tar", members = \["wav", "cls"\], rate = 8000, fit = "random"\)' cat said
+check_status "their rate and length" 0 'sound, label = shards\("heard/sounds-\{000000..000003\}[.]tar", members = \["wav", "cls"\], rate = 8000, fit = "random"\)' cat said
 check_status "and how long they are" 0 '^sound: 90 to 104 samples' cat said
 check "their classes" diff <(printf 'high\nlow\n') heard/sounds.classes.txt
 sounds() { # NAME LINE
@@ -86,7 +86,7 @@ END
 }
 sounds tarred "$(line_of)"
 sounds foldered 'data train { sound, label = wav_folder("sounds", rate = 8000, fit = "random") }'
-check "trains on archives of sounds" ./tarred --data heard
+check "trains on archives of sounds" ./tarred
 check "trains on the folder of sounds" ./foldered
 check "sounds in archives train as their folder" test "$(weights tarred.run/checkpoint.safetensors)" = "$(weights foldered.run/checkpoint.safetensors)"
 python3 -c 'import wave; f = wave.open("sounds/low/99.wav", "wb"); f.setnchannels(1); f.setsampwidth(2); f.setframerate(16000); f.writeframes(bytes(200))'
@@ -108,7 +108,7 @@ fi
 mkdir in && check "tables" "$python" "$tables" write in
 said "numbers" parquet in/numbers-*.parquet -o out
 said "gaps" parquet in/mixed.parquet -o out --columns "a number,whole,y" --to npy --name gaps
-check_status "gaps are imputed" 0 'a_number, whole, y = npy\("gaps.a_number.npy", .*\) \| impute\(a_number, whole\)' cat said
+check_status "gaps are imputed" 0 'a_number, whole, y = npy\("out/gaps.a_number.npy", .*\) \| impute\(a_number, whole\)' cat said
 said "pictures" parquet in/pictures.parquet -o out
 program seen <<END
 const batch = 4
@@ -118,7 +118,7 @@ input label : i32[batch]
 loss = cross_entropy(linear(flatten(f32(image) / 255), 2), label)
 train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 2 }
 END
-check "trains on pictures" ./seen --data out
+check "trains on pictures" ./seen
 said "mixed" parquet in/mixed.parquet -o out
 program mixed <<END
 const batch = 10
@@ -130,7 +130,7 @@ input y : i32[batch]
 loss = cross_entropy(linear(concat(embedding(text, 8, 4), reshape(a_number, [batch, 1]), reshape(whole, [batch, 1]) / 300, axis = 1), 3), y)
 train { minimize = loss, optimizer = adam(lr = 0.01), epochs = 2 }
 END
-check "trains on a table" ./mixed --data out
+check "trains on a table" ./mixed
 check "values" "$python" "$tables" check out
 check_status "a column that is not there" 1 'has no column "tekst"; do you mean "text"\? Its columns: a number, whole, text, y' \
   "${data[@]}" parquet in/mixed.parquet -o out --columns tekst

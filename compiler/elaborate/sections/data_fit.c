@@ -216,6 +216,11 @@ static void check_classes(Elaborator *e, const DataSet *train, const DataPipelin
                                "'%s' of 'data train' gives none",
                                field, trained->calls[0].function);
   diag_note(d, trained->calls[0].span, "the source in the training set");
+  if (is_folder && !strcmp(trained->calls[0].function, "shards"))
+    diag_note(d, source->span,
+              "'nnc-data shards' packs this folder, too, with classes as numbers; read it with "
+              "'shards'");
+  else diag_note(d, source->span, "read both sets with one source");
 }
 
 static void check_stages(Elaborator *e, const DataSet *train, const DataSet *set) {
