@@ -38,6 +38,10 @@ bool nnc_data_rows(const nnc_data *data, nnc_rows *rows);
 /* The file that example number `example` was made of; NULL where it has none of its own. */
 const char *nnc_data_row_name(const nnc_data *data, int64_t example);
 
+/* The file of that input's field, and the number there of the first of the set's examples that is not finite, or how many are not. False: all
+ * are, or rows are made when they are read. */
+bool nnc_data_tell_not_finite(const nnc_data *data, const char *input, char text[NNC_MESSAGE]);
+
 /* What rows took that are made when they are read, since the set is open. */
 nnc_data_spent nnc_data_spend(const nnc_data *data);
 

@@ -184,6 +184,7 @@ static const char *bad_name(const nnc_origin *origin) {
 static void tell_origin(const Trainer *trainer, int64_t step, const nnc_origin *origin,
                         const char *what) {
   const nnc_model *model = trainer->model;
+  char example[NNC_MESSAGE];
   if (origin->step < 0) {
     nnc_error("step %lld: %s was there before the step computed: %s", (long long)step, what,
               bad_name(origin));
@@ -196,6 +197,9 @@ static void tell_origin(const Trainer *trainer, int64_t step, const nnc_origin *
     tell_lines(model, made);
   }
   tell_operands(origin);
+  if (origin->step < 0 && trainer->data &&
+      nnc_data_tell_not_finite(trainer->data, bad_name(origin), example))
+    nnc_note("  %s", example);
 }
 
 static void tell_scalars(const Trainer *trainer) {

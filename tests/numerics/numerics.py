@@ -209,6 +209,17 @@ code, checked = run("./loop", "--out", "loop.run", "--check-numerics")
 check("a task loop", code == 1 and re.search(r"first value that is not finite is in '[\w.]+', loop.net:6\n", text) and
       told(text) == told(checked), text + checked)
 
+# A value of the file: which one, where no rows were chosen.
+values = [drawn.gauss(0, 1) for _ in range(9216)]
+values[5 * 144 + 7] = values[40 * 144] = math.nan
+open("t.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(HEAD)) + HEAD.encode() + struct.pack("<9216f", *values))
+code, text = run("./loop", "--out", "loop.run")
+check("a NaN of the data", code == 1 and "t.npy: t of example 5 (from 0) and of 1 other is not finite" in text, text)
+open("part.net", "w").write(LOOP.replace('npy("t.npy")', 'npy("t.npy") | split(0, 0.9)').replace("; order = file", ""))
+run(*nnc, "part.net", "-o", "part")
+code, text = run("./part", "--out", "part.run")
+check("a NaN of a part of them", code == 1 and re.search(r"t.npy: t of [12] of the set's examples is not finite", text), text)
+
 emulator = build + "/tests/cuda_emulator/"
 if os.path.exists(emulator + "libcuda.so.1"):
     environment = {"NNC_NVRTC": emulator + "libnvrtc.so.13", "NNC_LIBCUDA": emulator + "libcuda.so.1",
