@@ -48,13 +48,14 @@ def run(kind, x, units, layers, h=None, c=None, bidirectional=False):
 
 def counted(kind, x, units, layers, lengths, bidirectional=False):
     """Each example by itself, without the steps after its length; ys and what remains."""
+    lengths = [min(n, x.shape[1]) for n in lengths]
     runs = [run(kind, x[i:i + 1, :n], units, layers, bidirectional=bidirectional) for i, n in enumerate(lengths)]
     ys = [torch.nn.functional.pad(r[0], (0, 0, 0, x.shape[1] - n)) for r, n in zip(runs, lengths)]
     return [torch.cat(ys)] + [torch.cat([r[k][-1] for r in runs]) for k in range(1, len(runs[0]))]
 
 
 for kind in ("rnn", "lstm", "gru"):
-    g.case(f"{kind}(x, 2, lengths = a)", lambda x, a, *p, k=kind: counted(k, x, 2, [p], a.tolist())[0], x=N(3, 4, 2), a=[2, 4, 1], params=weights(kind, 2, 2))
+    g.case(f"{kind}(x, 2, lengths = a)", lambda x, a, *p, k=kind: counted(k, x, 2, [p], a.tolist())[0], x=N(3, 4, 2), a=[2, 9, 1], params=weights(kind, 2, 2))
     g.case(f"{kind}(x, 3, lengths = a, final = true)[1]", lambda x, a, *p, k=kind: counted(k, x, 3, [p], a.tolist())[1], x=N(2, 3, 2), a=[3, 1], params=weights(kind, 2, 3))
     g.case(f"bidirectional(x, 2, layer = {kind}, lengths = a)",
            lambda x, a, *p, k=kind: counted(k, x, 2, [p[:len(p) // 2], p[len(p) // 2:]], a.tolist(), True)[0], x=N(3, 4, 2), a=[1, 3, 4],
