@@ -1,15 +1,13 @@
 /* Options by table: each row says how its value is read and where it is stored. */
 #include "core/options.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/device.h"
+#include "core/flag_value.h"
 #include "core/flags.h"
 #include "core/pattern.h"
 #include "os/cpus.h"
@@ -180,6 +178,7 @@ typedef struct Parse {
   int command_count;
   const nnc_command *commands;
   bool is_given[OPTION_COUNT];
+  bool only_looks; /* at the command and which flags are given; values are read after that */
 } Parse;
 
 static const nnc_command *find_command(const Parse *parse, const char *name) {
@@ -234,51 +233,23 @@ static bool lacks(const Option *option) {
   return false;
 }
 
-static bool read_number(const char *text, uint64_t *number) {
-  char *end;
-  if (*text < '0' || *text > '9') return false;
-  errno = 0;
-  *number = strtoull(text, &end, 10);
-  return errno == 0 && *end == '\0';
+/* The names of files and folders among the values. */
+static bool is_path(const Option *option) {
+  return strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DIR") == 0 ||
+         option->kind == KIND_RESUME;
 }
 
-static int store_yes(const Option *option, const char *value, int64_t *field) {
-  *field = strcmp(value, "yes") == 0;
-  if (*field || strcmp(value, "no") == 0) return NNC_EXIT_OK;
-  nnc_error("--%s wants yes or no, not '%s'", option->name, value);
-  return NNC_EXIT_USAGE;
-}
-
-/* "500", "500steps", "2 epochs", "10minutes" */
-static int store_interval(const Option *option, const char *value, nnc_interval *field) {
-  static const char *const units[] = {"", "step", "steps", "epoch", "epochs", "minute", "minutes"};
-  int64_t *const counts[] = {&field->steps, &field->epochs, &field->minutes};
-  char *end = NULL;
-  errno = 0;
-  long long number = *value >= '0' && *value <= '9' ? strtoll(value, &end, 10) : 0;
-  bool is_good = number >= 1 && number <= INT32_MAX && errno == 0;
-  if (is_good && *end == ' ') end++;
-  for (size_t i = 0; is_good && i < sizeof units / sizeof *units; i++) {
-    if (strcmp(end, units[i]) != 0) continue;
-    *field = (nnc_interval){0};
-    *counts[i == 0 ? 0 : (i - 1) / 2] = number;
-    return NNC_EXIT_OK;
-  }
-  nnc_error("--%s wants steps, epochs or minutes, as 500, 2epochs or 10minutes, not '%s'",
-            option->name, value);
-  return NNC_EXIT_USAGE;
-}
-
-static int store_number(const Option *option, const char *value, double *field) {
-  char *end;
-  double number = strtod(value, &end);
-  bool is_good = end > value && !*end && isfinite(number) && number >= 0;
-  if (!is_good) {
-    nnc_error("--%s wants a number of at least 0, not '%s'", option->name, value);
-    return NNC_EXIT_USAGE;
-  }
-  *field = number;
-  return NNC_EXIT_OK;
+/* The most of a whole number. */
+static uint64_t most_of(const Option *option) {
+  static const struct {
+    int field, most;
+  } limits[] = {{FIELD(class_tables.wrong), NNC_MOST_WRONG},
+                {FIELD(keep), NNC_MOST_KEPT},
+                {FIELD(device), NNC_MAX_DEVICE},
+                {FIELD(threads), NNC_MAX_CPUS}};
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+    if (limits[i].field == option->offset) return (uint64_t)limits[i].most;
+  return INT64_MAX;
 }
 
 static int add_init(nnc_options *options, const char *value) {
@@ -305,39 +276,39 @@ bool nnc_options_mean(const nnc_options *options, const char *name) {
   return options->only_count == 0;
 }
 
+/* A whole number; of a sweep it may have been meant as a list. */
+static bool store_whole(const Parse *parse, const Option *option, const char *value,
+                        uint64_t *field) {
+  bool is_list = strchr(value, ',') || strstr(value, "..");
+  if ((parse->options->command->bit & NNC_SWEEP) && is_list) {
+    nnc_error("--%s wants one whole number, not '%s': a sweep takes lists for --seed and the "
+              "options of the program",
+              option->name, value);
+    return false;
+  }
+  return nnc_flag_whole(option->name, value, option->least, most_of(option), field);
+}
+
 static int store(Parse *parse, int index, const char *value) {
   const Option *option = &options_table[index];
-  char *field = (char *)parse->options + option->offset;
-  uint64_t number;
+  nnc_options *options = parse->options;
+  void *field = (char *)options + option->offset;
+  bool good = true;
   parse->is_given[index] = true;
-  if (option->kind == KIND_FLAG) {
-    *(bool *)field = true;
-    return NNC_EXIT_OK;
+  if (parse->only_looks && option->kind != KIND_FLAG) return NNC_EXIT_OK;
+  switch ((enum Kind)option->kind) {
+  case KIND_FLAG: *(bool *)field = true; break;
+  case KIND_INIT: return add_init(options, value);
+  case KIND_ONLY: return add_only(options, value);
+  case KIND_TEXT:
+  case KIND_RESUME: *(const char **)field = value; break;
+  case KIND_SEED: options->seed_text = value; break; /* read later: a sweep has a list */
+  case KIND_NUMBER: good = nnc_flag_number(option->name, value, field); break;
+  case KIND_YES: good = nnc_flag_yes(option->name, value, field); break;
+  case KIND_INTERVAL: good = nnc_flag_interval(option->name, value, field); break;
+  case KIND_COUNT: good = store_whole(parse, option, value, field); break;
   }
-  if (option->kind == KIND_INIT) return add_init(parse->options, value);
-  if (option->kind == KIND_ONLY) return add_only(parse->options, value);
-  if (option->kind == KIND_TEXT || option->kind == KIND_RESUME) {
-    *(const char **)field = value;
-    return NNC_EXIT_OK;
-  }
-  if (option->kind == KIND_NUMBER) return store_number(option, value, (double *)(void *)field);
-  if (option->kind == KIND_YES) return store_yes(option, value, (int64_t *)field);
-  if (option->kind == KIND_SEED) { /* read when the command is known */
-    parse->options->seed_text = value;
-    return NNC_EXIT_OK;
-  }
-  if (option->kind == KIND_INTERVAL)
-    return store_interval(option, value, (nnc_interval *)(void *)field);
-  bool is_good = read_number(value, &number);
-  if (option->kind == KIND_COUNT)
-    is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
-  if (!is_good) {
-    nnc_error("--%s wants a whole number of at least %d, not '%s'", option->name, option->least,
-              value);
-    return NNC_EXIT_USAGE;
-  }
-  *(uint64_t *)field = number;
-  return NNC_EXIT_OK;
+  return good ? NNC_EXIT_OK : NNC_EXIT_USAGE;
 }
 
 /* An option of the program. */
@@ -357,18 +328,16 @@ static int parse_setting(Parse *parse, int option, const char *word) {
 static const char *take_value(Parse *parse, int index, const char *attached) {
   const Option *option = &options_table[index];
   const char *next = parse->at < parse->argc ? parse->argv[parse->at] : NULL;
-  if (attached) return attached;
-  if (option->kind == KIND_RESUME) {
-    bool is_file = next && next[0] != '-' && !find_command(parse, next);
-    if (is_file) parse->at++;
-    return is_file ? next : "";
+  bool is_resume = option->kind == KIND_RESUME;
+  bool takes_next = next && (!is_resume || (next[0] != '-' && !find_command(parse, next)));
+  if (!attached && is_resume && !takes_next) return "";
+  if (!attached && !takes_next) {
+    nnc_error("--%s wants a value (%s)", option->name, option->value);
+    return NULL;
   }
-  if (next) {
-    parse->at++;
-    return next;
-  }
-  nnc_error("--%s wants a value (%s)", option->name, option->value);
-  return NULL;
+  if (!attached) parse->at++;
+  const char *value = attached ? attached : next;
+  return is_path(option) && !nnc_flag_path(option->name, value, option->value) ? NULL : value;
 }
 
 static int find_option(const char *word, const char **attached) {
@@ -417,7 +386,10 @@ static int check_flags(const Parse *parse) {
       return NNC_EXIT_USAGE;
     }
     if (options_table[i].commands & command->bit) continue;
-    nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name, command->name,
+    bool sweeps = command->bit & NNC_SWEEP;
+    nnc_error("--%s is no flag of %s%s; '%s --help' lists them", options_table[i].name,
+              command->name,
+              sweeps ? ", which takes lists for --seed and the options of the program" : "",
               command->name);
     return NNC_EXIT_USAGE;
   }
@@ -439,14 +411,11 @@ static int check_settings(const Parse *parse) {
 
 /* The seed and the program's options, of which a sweep takes lists. */
 static int read_settings(nnc_options *options) {
-  uint64_t number;
   if (options->command->bit & NNC_SWEEP) return NNC_EXIT_OK;
-  if (options->seed_text && !read_number(options->seed_text, &number)) {
-    nnc_error("--seed wants a whole number of at least 0, not '%s'", options->seed_text);
-    return NNC_EXIT_USAGE;
-  }
   options->has_seed = options->seed_text != NULL;
-  if (options->has_seed) options->seed = number;
+  if (options->has_seed &&
+      !nnc_flag_whole("seed", options->seed_text, 0, UINT64_MAX, &options->seed))
+    return NNC_EXIT_USAGE;
   for (int i = 0; i < nnc_the_model.option_count; i++) {
     const char *text = options->setting_texts[i];
     if (!text) continue;
@@ -456,29 +425,11 @@ static int read_settings(nnc_options *options) {
   return NNC_EXIT_OK;
 }
 
-static bool check_limits(const nnc_options *options) {
-  static const struct {
-    char flag[8];
-    int field, most;
-  } limits[] = {{"wrong", FIELD(class_tables.wrong), NNC_MOST_WRONG},
-                {"keep", FIELD(keep), NNC_MOST_KEPT},
-                {"device", FIELD(device), NNC_MAX_DEVICE},
-                {"threads", FIELD(threads), NNC_MAX_CPUS}};
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-    const void *value = (const char *)options + limits[i].field;
-    if (*(const int64_t *)value <= limits[i].most) continue;
-    nnc_error("--%s: at most %d", limits[i].flag, limits[i].most);
-    return false;
-  }
-  return true;
-}
-
 static int check(const Parse *parse) {
   nnc_options *options = parse->options;
   const nnc_command *command = options->command;
   if (options->help || options->version) return NNC_EXIT_OK;
-  int flags = check_flags(parse);
-  if (flags == NNC_EXIT_OK) flags = check_settings(parse);
+  int flags = check_settings(parse);
   if (flags == NNC_EXIT_OK) flags = read_settings(options);
   if (flags != NNC_EXIT_OK) return flags;
   if (options->epochs >= 0 && options->steps >= 0) {
@@ -504,7 +455,6 @@ static int check(const Parse *parse) {
     nnc_error("--best and --init each name a checkpoint; give one");
     return NNC_EXIT_USAGE;
   }
-  if (!check_limits(options)) return NNC_EXIT_USAGE;
   bool too_many = command->most >= 0 && options->argument_count > command->most;
   if (too_many || options->argument_count < command->least) {
     nnc_error(too_many ? "%s: one argument too many: '%s'" : "%s wants %s", command->name,
@@ -512,6 +462,51 @@ static int check(const Parse *parse) {
     return NNC_EXIT_USAGE;
   }
   return NNC_EXIT_OK;
+}
+
+/* An argument is the name of a file or of a data set. */
+static int add_argument(const Parse *parse, char *word) {
+  nnc_options *options = parse->options;
+  if (parse->only_looks) return NNC_EXIT_OK;
+  if (!*word) {
+    nnc_error("%s: an argument is empty: '' is no name", options->command->name);
+    return NNC_EXIT_USAGE;
+  }
+  options->arguments[options->argument_count++] = word;
+  return NNC_EXIT_OK;
+}
+
+/* The first word that is no flag is the command, the others are its arguments. */
+static int read_words(Parse *parse) {
+  bool only_arguments = false, has_command = false;
+  parse->at = 1;
+  for (int code = NNC_EXIT_OK; parse->at < parse->argc;) {
+    char *word = parse->argv[parse->at++];
+    if (!only_arguments && strcmp(word, "--") == 0) {
+      only_arguments = true;
+    } else if (!only_arguments && word[0] == '-' && word[1]) {
+      code = parse_option(parse, word);
+    } else if (has_command) {
+      code = add_argument(parse, word);
+    } else {
+      has_command = true;
+      parse->options->command = find_command(parse, word);
+      if (!parse->options->command) return unknown_command(parse, word);
+    }
+    if (code != NNC_EXIT_OK) return code;
+  }
+  return NNC_EXIT_OK;
+}
+
+/* Which command it is, and whether it has the flags: what a value may be depends on that. */
+static int look(Parse *parse) {
+  parse->only_looks = true;
+  int code = read_words(parse);
+  parse->only_looks = false;
+  if (code != NNC_EXIT_OK) return code;
+  if (!parse->options->command) parse->options->command = &parse->commands[0];
+  bool only_tells = parse->options->help || parse->options->version;
+  return only_tells ? NNC_EXIT_OK : check_flags(parse);
 }
 
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
@@ -542,31 +537,12 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
   nnc_settings_start(&options->settings);
   Parse parse = {.options = options,
                  .argc = argc,
-                 .at = 1,
                  .argv = argv,
                  .command_count = command_count,
                  .commands = commands};
-  bool only_arguments = false;
-  while (parse.at < argc) {
-    char *word = argv[parse.at++];
-    if (!only_arguments && strcmp(word, "--") == 0) {
-      only_arguments = true;
-      continue;
-    }
-    if (!only_arguments && word[0] == '-' && word[1]) {
-      int code = parse_option(&parse, word);
-      if (code != NNC_EXIT_OK) return code;
-      continue;
-    }
-    if (options->command) {
-      options->arguments[options->argument_count++] = word;
-      continue;
-    }
-    options->command = find_command(&parse, word);
-    if (!options->command) return unknown_command(&parse, word);
-  }
-  if (!options->command) options->command = &commands[0];
-  return check(&parse);
+  int code = look(&parse);
+  if (code == NNC_EXIT_OK) code = read_words(&parse);
+  return code == NNC_EXIT_OK ? check(&parse) : code;
 }
 
 static void help_settings(void) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/flag_value.h"
 #include "core/setting.h"
 #include "os/exit.h"
 
@@ -39,11 +40,6 @@ typedef struct nnc_command {
   const char *summary;
   int (*run)(const nnc_options *options); /* an nnc_exit */
 } nnc_command;
-
-/* --save-every: one of them at most is not 0. */
-typedef struct nnc_interval {
-  int64_t steps, epochs, minutes;
-} nnc_interval;
 
 /* Tables by class that are wanted; `wrong`: how many examples, -1: not given. */
 typedef struct nnc_class_tables {

@@ -1,11 +1,11 @@
 /* The runs of a sweep: see sweep_plan.h. */
 #include "train/sweep_plan.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flag_value.h"
 #include "core/session.h"
 #include "os/message.h"
 
@@ -19,14 +19,6 @@ const char *nnc_sweep_axis_name(const nnc_sweep_axis *axis, char buffer[64]) {
   return buffer;
 }
 
-/* Digits alone. */
-static bool read_whole(const char *text, uint64_t *number) {
-  char *end;
-  errno = 0;
-  *number = strtoull(text, &end, 10);
-  return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
-}
-
 static bool add(nnc_sweep_axis *axis, const char *text) {
   char flag[64];
   if (axis->count >= MOST_RUNS) {
@@ -36,7 +28,9 @@ static bool add(nnc_sweep_axis *axis, const char *text) {
   double value = 0;
   uint64_t seed = 0;
   if (axis->option >= 0 && !nnc_setting_read(axis->option, text, &value)) return false;
-  if (axis->option < 0 && !read_whole(text, &seed)) {
+  enum nnc_whole read = axis->option < 0 ? nnc_read_whole(text, &seed) : NNC_WHOLE;
+  if (read == NNC_TOO_LARGE) return nnc_flag_whole("seed", text, 0, UINT64_MAX, &seed);
+  if (read == NNC_NOT_WHOLE) {
     nnc_error("--seed wants whole numbers, such as 0,1,2 or 0..3, not '%s'", text);
     return false;
   }
@@ -55,7 +49,8 @@ static bool add_range(nnc_sweep_axis *axis, char *text, char *dots) {
   char flag[64], number[24];
   uint64_t from, to;
   *dots = '\0';
-  if (!read_whole(text, &from) || !read_whole(dots + 2, &to) || to <= from) {
+  if (nnc_read_whole(text, &from) != NNC_WHOLE || nnc_read_whole(dots + 2, &to) != NNC_WHOLE ||
+      to <= from) {
     nnc_error("--%s: '%s..%s' is no range: 0..3 is 0, 1, 2", nnc_sweep_axis_name(axis, flag), text,
               dots + 2);
     return false;

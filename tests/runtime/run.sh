@@ -395,6 +395,18 @@ test_usage() {
   run 2 "unknown flag '--epcohs'; did you mean '--epochs'" ./toy eval --epcohs 2
   run 2 "format of predict is json or csv, not 'cvs'; did you mean 'csv'" ./toy predict --format=cvs
   run 2 'at least 0' ./toy --epochs=-1
+  run 2 'seed wants a whole number from 0 to 18446744073709551615, not 99999999999999999999' ./toy --seed 99999999999999999999
+  run 2 'epochs wants a whole number from 0 to 9223372036854775807' ./toy --epochs 9223372036854775808
+  run 2 'threads wants a whole number from 1 to 1024' ./toy -j 99999999999999999999
+  run 2 'save-every: at most 2147483647epochs' ./toy --save-every 99999999999epochs
+  run 2 '\-\-batch is no flag of train' ./toy --batch 10,20
+  run 2 '\-\-batch is no flag of train' ./toy --batch x
+  run 0 'Usage: ./toy train' ./toy --batch 10 --help
+  local flags
+  for flags in --out= --data= --log= --init= --resume=; do run 2 "wants the name of a (file|folder), not ''" ./toy $flags; done
+  run 2 "init wants the name of a file, not ''" ./toy --init ''
+  run 2 "resume wants the name of a file, not ''" ./toy --resume ''
+  for flags in export predict eval 'step --inputs x'; do run 2 "an argument is empty" ./toy $flags ''; done
   run 2 'at least 1' ./toy --threads 0
   run 2 'wants a value' ./toy --out
   run 2 'takes no value' ./toy --quiet=1

@@ -241,7 +241,7 @@ for text, steps in ("5", 5), ("5steps", 5), ("2 epochs", 6), ("2epochs", 6):
     shutil.rmtree("c")
 for text in ("0", "5 hours", "minutes", "-1", "1.5epochs"):
     expect(f"--save-every {text}", 2, "wants steps, epochs or minutes", "./p", "--save-every", text)
-expect("--keep 1001", 2, "at most 1000", "./p", "--keep", "1001")
+expect("--keep 1001", 2, "from 0 to 1000", "./p", "--keep", "1001")
 expect("minutes", 0, "saved", "./p", "--out", "m", "--save-every", "1minute", "--keep", "2")
 check("nothing is kept of so short a run", steps_of("m", "step") == [], steps_of("m", "step"))
 
