@@ -11,20 +11,15 @@
 #include "train/checkpoint.h"
 #include "train/commands.h"
 #include "train/npz.h"
-
-static const char *const formats[] = {"safetensors", "npz"};
-enum { FORMAT_SAFETENSORS, FORMAT_NPZ, FORMAT_COUNT };
+#include "train/weights_format.h"
 
 /* By --format, else by the file's ending; -1 after a message. */
 static int choose_format(const nnc_options *options) {
-  const char *path = options->arguments[0];
-  for (int i = 0; i < FORMAT_COUNT; i++)
-    if (options->format && strcmp(options->format, formats[i]) == 0) return i;
-  if (!options->format) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npz") == 0 ? FORMAT_NPZ : FORMAT_SAFETENSORS;
-  }
-  const char *nearest = nnc_nearest(options->format, FORMAT_COUNT, formats);
+  const char *const *names = nnc_weights_format_names;
+  if (!options->format) return nnc_weights_format_of(options->arguments[0], "export", false);
+  for (int i = 0; i < NNC_WEIGHTS_FORMATS; i++)
+    if (strcmp(options->format, names[i]) == 0) return i;
+  const char *nearest = nnc_nearest(options->format, NNC_WEIGHTS_FORMATS, names);
   nnc_error("unknown --format '%s'%s%s%s; export knows safetensors and npz", options->format,
             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
   return -1;
@@ -52,11 +47,10 @@ static const char *find_objection(const nnc_session *session, const char *path) 
 }
 
 /* The checkpoint holds more than what is exported, and other files are not ours to replace. */
-static bool check_target(const nnc_session *session, const char *path, int format) {
+static bool check_target(const nnc_session *session, const char *path,
+                         enum nnc_weights_format format) {
   const char *objection = find_objection(session, path);
-  if (!objection)
-    return format == FORMAT_NPZ ? nnc_may_replace(path, "npz file", 0, "PK")
-                                : nnc_may_replace(path, "safetensors file", 8, "{");
+  if (!objection) return nnc_weights_may_replace(path, format);
   nnc_error("cannot write %s: it is %s", path, objection);
   return false;
 }
@@ -77,20 +71,19 @@ static bool has_all(const nnc_session *session) {
   return true;
 }
 
-static bool export_to(nnc_session *session, const char *path, int format) {
+static bool export_to(nnc_session *session, const char *path, enum nnc_weights_format format) {
   nnc_position position;
   if (!has_all(session)) return false;
   if (!check_target(session, path, format)) return false;
   if (!nnc_checkpoint_load(session, &position)) return false;
-  bool good = format == FORMAT_NPZ
-                  ? nnc_npz_write(session, path, NNC_WEIGHTS)
-                  : nnc_checkpoint_save(session, path, NULL, NNC_WEIGHTS, NULL, NULL);
-  if (good) nnc_note("wrote %s", path);
+  bool good = format == NNC_NPZ ? nnc_npz_write(session, path, NNC_WEIGHTS)
+                                : nnc_checkpoint_save(session, path, NULL, NNC_WEIGHTS, NULL, NULL);
+  if (good) nnc_note("wrote %s%s", path, nnc_weights_format_note(path, format));
   return good;
 }
 
 /* A symbolic link stays one: the file that it leads to is written. */
-static bool export_model(nnc_session *session, int format) {
+static bool export_model(nnc_session *session, enum nnc_weights_format format) {
   const char *path = session->options->arguments[0];
   char *whole = realpath(path, NULL);
   bool good = export_to(session, whole ? whole : path, format);
@@ -103,7 +96,7 @@ int nnc_export_command(const nnc_options *options) {
   int format = choose_format(options);
   if (format < 0) return NNC_EXIT_USAGE;
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
-  bool good = export_model(&session, format);
+  bool good = export_model(&session, (enum nnc_weights_format)format);
   nnc_session_close(&session);
   return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
 }

@@ -19,6 +19,7 @@
 #include "os/message.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
+#include "train/weights_format.h"
 
 typedef struct Feeder {
   nnc_session *session;
@@ -153,6 +154,9 @@ int nnc_step_command(const nnc_options *options) {
     nnc_error("step needs --inputs FILE, a safetensors file with the inputs");
     return NNC_EXIT_USAGE;
   }
+  const char *result = options->arguments[0];
+  if (nnc_weights_format_of(result, "step", true) < 0) return NNC_EXIT_USAGE;
+  if (!nnc_weights_may_replace(result, NNC_SAFETENSORS)) return NNC_EXIT_FAILURE;
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   nnc_session_initialize(&session);
   bool good = take_steps(&session);

@@ -342,6 +342,16 @@ test_export() {
   run 0 '' ./toy export --out one weights.npz
   run 2 "unknown --format 'npx'; did you mean 'npz'" ./toy export --out one --format=npx weights
   run 2 'export wants FILE' ./toy export --out one
+  local name
+  for name in w.onnx w.PT w.h5 w.bin dir.npz/w.gguf; do
+    run 2 "cannot write $name: export writes safetensors and npz, not" ./toy export --out one $name
+  done
+  run 2 "PyTorch makes one of a safetensors file: torch.save.*'w.pth'" ./toy export --out one w.pth
+  check "no file of such a name" test -z "$(find . -name 'w.*')"
+  run 0 'wrote w.onnx, which is an npz file$' ./toy export --out one w.onnx --format=npz
+  run 0 'wrote v1.2, which is a safetensors file$' ./toy export --out one v1.2
+  run 0 'wrote weights.NPZ$' ./toy export --out one weights.NPZ
+  check "an ending in capitals is one" cmp -s weights.npz weights.NPZ
   run 1 'cannot create file/weights.npz' ./toy export --out one file/weights.npz
   if command -v python3 >/dev/null; then
     check "a sound zip" python3 -c 'import zipfile; z = zipfile.ZipFile("weights.npz"); assert z.testzip() is None; assert z.namelist() == ["w.npy", "b.npy", "count.npy"]; n = z.read("w.npy"); assert n[:6] == b"\x93NUMPY" and len(n) == 128 + 12'
@@ -359,6 +369,9 @@ test_step() {
   header "{$x,\"y\":{\"dtype\":\"F64\",\"shape\":[10],\"data_offsets\":[120,200]}}" 200
   run 1 "'y' is F64.10., but the input needs f32.10." ./toy step --inputs made.safetensors result.safetensors
   run 2 'step needs --inputs' ./toy step result.safetensors
+  run 2 'cannot write result.npz: step writes safetensors' ./toy step --inputs made.safetensors result.npz
+  echo 1,2,3 >table
+  run 1 'cannot write table: the file that is there is no safetensors file' ./toy step --inputs made.safetensors table
 }
 
 test_profile() {
