@@ -1,4 +1,4 @@
-/* Saving and loading of checkpoint.h.  The differences between a file and the program are found
+/* Saving and loading of checkpoint.h.  The differences between a file and the program (checkpoint_fit.c) are found
  * first and told all at once; only then is anything read into the model. */
 
 #include "train/checkpoint.h"
@@ -171,75 +171,12 @@ bool nnc_checkpoint_save(const nnc_session *session, const char *path, const cha
   return good;
 }
 
-/* --- Differences ---------------------------------------------------------------------------- */
-
-enum { MOST_SHOWN = 20 };
-
-static void difference(int *count, const char *path, const char *name, const char *what) {
-  if ((*count)++ == 0) nnc_error("%s does not fit this program:", path);
-  if (*count <= MOST_SHOWN) nnc_error("  %s: %s", name, what);
-}
-
-/* Floats become other floats, whole numbers and truth values others of these. */
-static bool converts(int from, int to) {
-  return from == to || (from >= 0 && nnc_dtype_is_float(from) == nnc_dtype_is_float(to));
-}
-
-static bool fits(const nnc_stored *stored, const nnc_tensor *tensor, bool exactly) {
-  bool type_fits =
-      exactly ? stored->dtype == tensor->dtype : converts(stored->dtype, tensor->dtype);
-  if (!type_fits || stored->rank != tensor->rank) return false;
-  for (int i = 0; i < tensor->rank; i++)
-    if (stored->dim[i] != tensor->dim[i]) return false;
-  return true;
-}
-
-bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
-                           const char *where, bool exactly) {
-  char wanted[NNC_SHAPE_TEXT], found[NNC_STORED_TEXT];
-  nnc_tensor_type_text(wanted, tensor->dtype, tensor->rank, tensor->dim);
-  if (stored && fits(stored, tensor, exactly)) return false;
-  if (!stored) snprintf(text, 512, "missing in %s, the program has %s", where, wanted);
-  else
-    snprintf(text, 512, "%s in %s, %s in the program", nnc_stored_type_text(found, stored), where,
-             wanted);
-  return true;
-}
-
-bool nnc_checkpoint_knows(const nnc_model *model, const char *name) {
-  for (int i = 0; i < model->variable_count; i++)
-    if (strcmp(model->variables[i].tensor.name, name) == 0) return true;
-  return false;
-}
-
-static int count_differences(const nnc_session *session, const nnc_init_files *files,
-                             unsigned kinds, bool strict) {
-  const nnc_model *model = session->model;
-  const nnc_safetensors *file = files->files[0], *from;
-  const char *path = files->count > 1 ? "what the files of --init have" : file->path;
-  char text[512];
-  int count = 0;
-  for (int i = 0; i < model->variable_count; i++) {
-    const nnc_tensor *tensor = &model->variables[i].tensor;
-    if (!is_wanted(&model->variables[i], kinds)) continue;
-    const nnc_stored *stored = nnc_init_files_find(files, tensor->name, &from);
-    if (strict) stored = nnc_safetensors_find(file, tensor->name);
-    if (nnc_checkpoint_misfit(text, tensor, stored, nnc_init_files_call(files, from), strict))
-      difference(&count, path, tensor->name, text);
-  }
-  for (int i = 0; strict && i < file->count; i++)
-    if (!nnc_checkpoint_knows(model, file->tensors[i].name))
-      difference(&count, path, file->tensors[i].name, "in the file, unknown to the program");
-  if (count > MOST_SHOWN) nnc_error("  ... and %d more", count - MOST_SHOWN);
-  return count;
-}
-
 /* --- Loading -------------------------------------------------------------------------------- */
 
 nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path) {
   nnc_init_files files;
   if (!nnc_init_files_open(&files, 1, &path)) return NULL;
-  if (count_differences(session, &files, NNC_EVERYTHING, true) == 0) return files.files[0];
+  if (nnc_checkpoint_goes_on(session->model, files.files[0])) return files.files[0];
   nnc_init_files_close(&files);
   return NULL;
 }
@@ -492,7 +429,7 @@ static void take_position(const nnc_init_files *files, nnc_position *position) {
 
 static bool load_files(nnc_session *session, const nnc_init_files *files, nnc_position *position) {
   const char *path, *options = nnc_init_files_metadata(files, "options", &path);
-  if (count_differences(session, files, NNC_WEIGHTS, false) > 0 ||
+  if (!nnc_checkpoint_gives_weights(session->model, files) ||
       !nnc_session_take_options(session, options, path))
     return false;
   nnc_session_initialize(session);

@@ -8,6 +8,7 @@
 #include "core/safetensors.h"
 #include "core/session.h"
 #include "core/tally.h"
+#include "train/init_files.h"
 
 typedef struct nnc_position {
   int64_t step;            /* steps done */
@@ -59,6 +60,11 @@ int64_t nnc_checkpoint_step(const char *path);
  * type may be another of the same sort: floats, or whole numbers and truth values. */
 bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
                            const char *where, bool exactly);
+/* checkpoint_fit.c: whether a run goes on with the file, that is whether it has all variables with exactly their types
+ * and shapes, and nothing else; false after messages that tell the differences and what to do. */
+bool nnc_checkpoint_goes_on(const nnc_model *model, const nnc_safetensors *file);
+/* Whether the files have all parameters and states, of types that are converted; false after messages likewise. */
+bool nnc_checkpoint_gives_weights(const nnc_model *model, const nnc_init_files *files);
 /* Whether a variable has its initial value by load(). */
 bool nnc_checkpoint_has_initial(const nnc_model *model, int variable);
 /* Whether a variable of this name exists. */

@@ -1,68 +1,123 @@
-/* The change is what remains between the common first and the common last lines. */
+/* The changed lines are those outside of a longest common subsequence of the lines of both texts, which a table of
+ * lengths gives, a number for each pair of lines. It is made for what remains between the common first and the common
+ * last lines alone; where that is too much, all of it counts as changed. */
 #include "train/source_change.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "os/message.h"
 
-enum { SHOWN = 4 };
+enum { MOST_SHOWN = 10, MOST_PAIRS = 1 << 22, LONGEST = 200 };
 
-typedef struct Lines {
-  const char *at, *end;
-} Lines;
+/* Lines of a text, without their ends. */
+typedef struct Line {
+  const char *at;
+  int length;
+} Line;
 
-static const char *line_end(const char *at, const char *end) {
-  const char *newline = memchr(at, '\n', (size_t)(end - at));
-  return newline ? newline + 1 : end;
-}
+typedef struct Text {
+  Line *lines;
+  int count;
+} Text;
 
-static const char *line_start(const char *start, const char *end) {
-  const char *at = end - 1;
-  while (at > start && at[-1] != '\n') at--;
-  return at;
-}
-
-static bool same(const char *a, const char *a_end, const char *b, const char *b_end) {
-  return a_end - a == b_end - b && memcmp(a, b, (size_t)(a_end - a)) == 0;
-}
-
-/* Narrows both to the lines that differ; the number of common first lines. */
-static int skip_common(Lines *a, Lines *b) {
-  int count = 0;
-  while (a->at < a->end && b->at < b->end) {
-    const char *x = line_end(a->at, a->end), *y = line_end(b->at, b->end);
-    if (!same(a->at, x, b->at, y)) break;
-    a->at = x;
-    b->at = y;
-    count++;
+static bool text_open(Text *text, const char *source) {
+  int lines = 1;
+  for (const char *c = source; *c; c++) lines += *c == '\n';
+  *text = (Text){.lines = calloc((size_t)lines, sizeof *text->lines)};
+  for (const char *at = source; text->lines && *at;) {
+    size_t length = strcspn(at, "\n");
+    text->lines[text->count++] = (Line){at, (int)length};
+    at += length + (at[length] == '\n');
   }
-  while (a->at < a->end && b->at < b->end) {
-    const char *x = line_start(a->at, a->end), *y = line_start(b->at, b->end);
-    if (!same(x, a->end, y, b->end)) break;
-    a->end = x;
-    b->end = y;
-  }
-  return count;
+  return text->lines != NULL;
 }
 
-static void show(const char *mark, Lines lines) {
-  for (int i = 0; i < SHOWN && lines.at < lines.end; i++) {
-    const char *next = line_end(lines.at, lines.end);
-    int length = (int)(next - lines.at);
-    if (length > 0 && next[-1] == '\n') length--;
-    nnc_warning("  %s %.*s", mark, length < 200 ? length : 200, lines.at);
-    lines.at = next;
+static bool same(const Text *a, int i, const Text *b, int j) {
+  const Line *x = &a->lines[i], *y = &b->lines[j];
+  return x->length == y->length && memcmp(x->at, y->at, (size_t)x->length) == 0;
+}
+
+/* What is compared: lines first.. of both, up to the ends; `lengths` [a_end - first + 1][b_end - first + 1] are those of the
+ * longest common subsequences of what begins there, NULL: there is no table. */
+typedef struct Change {
+  Text a, b;
+  int first, a_end, b_end, shown, hidden;
+  uint16_t *lengths;
+} Change;
+
+static uint16_t *length_at(const Change *change, int i, int j) {
+  size_t width = (size_t)(change->b_end - change->first) + 1;
+  return &change->lengths[(size_t)(i - change->first) * width + (size_t)(j - change->first)];
+}
+
+static void skip_common(Change *change) {
+  const Text *a = &change->a, *b = &change->b;
+  change->a_end = a->count;
+  change->b_end = b->count;
+  while (change->first < a->count && change->first < b->count &&
+         same(a, change->first, b, change->first))
+    change->first++;
+  while (change->a_end > change->first && change->b_end > change->first &&
+         same(a, change->a_end - 1, b, change->b_end - 1)) {
+    change->a_end--;
+    change->b_end--;
   }
-  if (lines.at < lines.end) nnc_warning("  %s ...", mark);
+}
+
+static void fill_lengths(Change *change) {
+  int64_t rows = change->a_end - change->first + 1, columns = change->b_end - change->first + 1;
+  if (rows > UINT16_MAX || columns > UINT16_MAX || rows * columns > MOST_PAIRS) return;
+  change->lengths = calloc((size_t)(rows * columns), sizeof *change->lengths);
+  for (int i = change->a_end - 1; change->lengths && i >= change->first; i--) {
+    for (int j = change->b_end - 1; j >= change->first; j--) {
+      uint16_t down = *length_at(change, i + 1, j), right = *length_at(change, i, j + 1);
+      bool is_same = same(&change->a, i, &change->b, j);
+      *length_at(change, i, j) = is_same        ? (uint16_t)(*length_at(change, i + 1, j + 1) + 1)
+                                 : down > right ? down
+                                                : right;
+    }
+  }
+}
+
+static void show(Change *change, char mark, const Text *text, int line) {
+  const Line *own = &text->lines[line];
+  if (change->shown++ >= MOST_SHOWN) change->hidden++;
+  else
+    nnc_warning("  %c line %d: %.*s", mark, line + 1, own->length < LONGEST ? own->length : LONGEST,
+                own->at);
+}
+
+/* Of a changed place the lines that were there come first. */
+static void show_changes(Change *change) {
+  int i = change->first, j = change->first;
+  while (i < change->a_end || j < change->b_end) {
+    bool both = change->lengths && i < change->a_end && j < change->b_end;
+    if (both && same(&change->a, i, &change->b, j)) {
+      i++;
+      j++;
+      continue;
+    }
+    bool goes =
+        both ? *length_at(change, i + 1, j) >= *length_at(change, i, j + 1) : i < change->a_end;
+    if (goes) show(change, '-', &change->a, i++);
+    else show(change, '+', &change->b, j++);
+  }
 }
 
 static void warn_of_lines(const char *path, const char *before, const char *now) {
-  Lines a = {before, before + strlen(before)}, b = {now, now + strlen(now)};
-  int line = skip_common(&a, &b) + 1;
-  if (a.at == a.end && b.at == b.end) return;
-  nnc_warning("%s was made by another source; from line %d on (- then, + now):", path, line);
-  show("-", a);
-  show("+", b);
+  Change change = {0};
+  if (text_open(&change.a, before) && text_open(&change.b, now)) {
+    skip_common(&change);
+    bool differs = change.first < change.a_end || change.first < change.b_end;
+    fill_lengths(&change);
+    if (differs) nnc_warning("%s was made by another source (- then, + now):", path);
+    show_changes(&change);
+    if (change.hidden > 0) nnc_warning("  ... and %d more lines", change.hidden);
+  }
+  free(change.a.lines);
+  free(change.b.lines);
+  free(change.lengths);
 }
 
 /* NULL: there are none. */

@@ -239,7 +239,6 @@ static bool choose_keep(Trainer *trainer) {
     return true;
   }
   trainer->keep_path = keep;
-  nnc_note("the first save renames %s to %s", checkpoint, keep);
   return true;
 }
 
@@ -337,7 +336,11 @@ static void say_resumed(const Trainer *trainer) {
   const nnc_position *position = &trainer->position;
   char epoch[80] = "";
   long long number = (long long)position->epoch + 1;
-  if (trainer->total_epochs > 0 && position->step_in_epoch == 0)
+  bool counts_epochs = trainer->total_epochs > 0 || trainer->options->epochs == 0;
+  if (position->step >= trainer->total_steps)
+    snprintf(epoch, sizeof epoch, ": no step is left to do; a greater --%s goes on",
+             counts_epochs ? "epochs" : "steps");
+  else if (trainer->total_epochs > 0 && position->step_in_epoch == 0)
     snprintf(epoch, sizeof epoch, "; epoch %lld begins", number);
   else if (trainer->total_epochs > 0)
     snprintf(epoch, sizeof epoch, "; epoch %lld goes on after %lld of its %lld steps", number,
@@ -458,8 +461,10 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
     nnc_loader_seek(trainer->loader, position->epoch,
                     position->step_in_epoch * trainer->model->accumulation);
   if (trainer->resumes_own && !position->report_is_due) trainer->saved_step = position->step;
+  if (trainer->options->resume) say_resumed(trainer);
+  if (trainer->keep_path)
+    nnc_note("the first save renames %s to %s", session->checkpoint, trainer->keep_path);
   if (position->step < trainer->total_steps) {
-    if (trainer->options->resume) say_resumed(trainer);
     warn_of_drawn(trainer);
     say_memory(trainer);
   }

@@ -153,6 +153,8 @@ test_resume() {
   check "steps of two batches" grep -q '"epoch":4,"step":20' whole/log.jsonl
   same "accumulation" whole stopped
   run 0 'one/checkpoint.safetensors holds step 40' ./toy --out one --resume
+  run 0 'step 40 of 40 is done: no step is left to do; a greater --epochs goes on$' ./toy --out one --resume
+  run 0 'step 40 of 20 is done: no step is left to do; a greater --steps goes on$' ./toy --out one --resume --steps 20
   run 0 'resumes one/checkpoint.safetensors: step 40 of 60 is done; epoch 5 begins$' \
     ./toy --out further --resume one/checkpoint.safetensors --epochs 6
   check "a longer run goes on" grep -q '"step":60' further/log.jsonl
@@ -317,10 +319,15 @@ test_fits() {
   run 0 'loaded 3 tensors' ./toy_wide --init wide/checkpoint.safetensors --out x --epochs 0
   ./toy_data
   run 0 'was made with any, this program is for other' ./toy_other_isa --resume one/checkpoint.safetensors --out x
-  run 0 'from line 3 on' ./toy_other_isa --resume one/checkpoint.safetensors --out x2
-  run 0 '\+ isa = other' ./toy_other_isa --resume one/checkpoint.safetensors --out x3
+  run 0 'another source \(- then, \+ now\):$' ./toy_other_isa --resume one/checkpoint.safetensors --out x2
+  run 0 '  \+ line 3: isa = other' ./toy_other_isa --resume one/checkpoint.safetensors --out x3
   run 0 '' ./toy export --out one weights.safetensors -q
-  run 1 'b:m: missing in the file' ./toy --resume weights.safetensors --out x
+  run 1 "weights.safetensors: it is no checkpoint of a run .w:m: missing in the file.*; --init weights.safetensors begins a new run" \
+    ./toy --resume weights.safetensors --out x
+  check "one line for all of them" test "$(./toy --resume weights.safetensors --out x 2>&1 | wc -l)" = 1
+  local said
+  said=$(./toy --init gone.safetensors --out one 2>&1)
+  check "nothing is told of a run that does not begin: $said" test "$said" = 'toy: error: cannot open gone.safetensors: No such file or directory'
   run 1 "'y' holds .* but the model takes it as an index from 0 to 1" ./toy_limit --out x
   run 1 'cannot take 17.6 TB .*for the model.s arena' ./toy_huge --out x
 }

@@ -287,11 +287,28 @@ for name in renamed narrow frozen momentum types same; do
   loaded=$(./$name --init old.run/checkpoint.safetensors --epochs 0 --out $name.run 2>&1 | sed -n 's/.*: loaded \([0-9]*\) tensors\{0,1\} of.*/\1/p')
   told=$(sed -n 's/^--init: loads \([0-9]*\) of.*/\1/p' <<<"$said")
   if [ "$loaded" = "$told" ]; then ok; else fail "$name: --init loads '$loaded', told '$told': $said"; fi
-  resumed=refuses; ./$name -q --resume old.run/checkpoint.safetensors --out $name.resumed >/dev/null 2>&1 && resumed="goes on"
+  resumed=refuses; ./$name -q --resume old.run/checkpoint.safetensors --out $name.resumed >$name.said 2>&1 && resumed="goes on"
   has "$name: --resume" "$said" "^--resume: $resumed"
   if { [ $status -eq 0 ] && [ "$resumed" = "goes on" ]; } || { [ $status -eq 1 ] && [ "$resumed" = refuses ]; }; then ok
   else fail "$name: the status $status where --resume $resumed"; fi
 done
+# What --resume says of it: the lines that changed, one cause in one line, some of the tensors otherwise.
+told() { # told NAME LINE...: these, without the word in front
+  local name=$1; shift
+  check "$name: what --resume says: $(cat $name.said)" cmp <(sed "s/^$name: //" $name.said) <(printf '%s\n' "$@")
+}
+changed='warning: old.run/checkpoint.safetensors was made by another source (- then, + now):'
+train_line() { sed -n "s/^train/warning:   $1 line 10: train/p" "$2.net"; }
+told momentum "$changed" "$(train_line - old)" "$(train_line + momentum)" \
+  "error: --resume cannot go on with old.run/checkpoint.safetensors: the states of its optimizer are not those of this program (batch_norm.0.beta:m: in the file, unknown to the program, and others); --init old.run/checkpoint.safetensors begins a new run with its weights"
+check "nothing where nothing changed" test ! -s same.said
+has "lines that changed, without the equal ones between them" "$(sed -n 's/.*:   \([-+] line [0-9]*\):.*/\1/p' renamed.said | tr '\n' ' ')" \
+  '^- line 1 \+ line 1 - line 8 \+ line 8 - line 10 \+ line 10 $'
+has "lines that are gone" "$(sed -n 's/.*:   \([-+] line [0-9]*\):.*/\1/p' narrow.said | tr '\n' ' ')" \
+  '^- line 1 \+ line 1 - line 6 - line 7 \+ line 6 $'
+has "some of the tensors" "$(cat narrow.said)" '^narrow: error:   \.\.\. and [0-9]+ more$'
+has "and what fits" "$(cat narrow.said)" 'error: old.run/checkpoint.safetensors does not fit this program; --init old.run/checkpoint.safetensors begins a new run with what fits of it:$'
+has "a type alone" "$(cat types.said)" 'error: .*its numbers are of another type \(scale: F32\[4\] in the file, f64\[4\] in the program.*weights, converted$'
 has "a path that changed" "$("$nnc" diff-parameters old.net renamed.net)" '^- middle\.w +param .*\(renamed centre\.w\?\)'
 has "a shape that changed" "$("$nnc" diff-parameters old.net renamed.net)" '^~ logits\.w +param +f32\[8, 5\]  was f32\[8, 3\]: does not fit; its layer begins anew'
 has "something frozen" "$("$nnc" diff-parameters old.net frozen.net)" '^--init: refuses it: centre\.w is frozen'
