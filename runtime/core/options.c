@@ -51,7 +51,7 @@ enum {
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
-    {"out", 'o', KIND_TEXT, FIELD(out), LOADS | NNC_INFO, 0, "DIR",
+    {"out", 'o', KIND_TEXT, FIELD(out), (LOADS | NNC_INFO) & ~NNC_STEP, 0, "DIR",
      "checkpoint and log (default: MODEL.run; info: what the data stages of that run learnt)"},
     {"epochs", 'e', KIND_COUNT, FIELD(epochs), TRAINS, 0, "N",
      "train so many epochs; 0: only initialize and save"},
@@ -387,10 +387,10 @@ static int check_flags(const Parse *parse) {
     }
     if (options_table[i].commands & command->bit) continue;
     bool sweeps = command->bit & NNC_SWEEP;
-    nnc_error("--%s is no flag of %s%s; '%s --help' lists them", options_table[i].name,
+    nnc_error("--%s is no flag of %s%s; '%s %s --help' lists them", options_table[i].name,
               command->name,
               sweeps ? ", which takes lists for --seed and the options of the program" : "",
-              command->name);
+              parse->argv[0], command->name);
     return NNC_EXIT_USAGE;
   }
   return NNC_EXIT_OK;
@@ -402,8 +402,8 @@ static int check_settings(const Parse *parse) {
   char flag[64];
   for (int i = 0; i < nnc_the_model.option_count; i++) {
     if (!options->setting_texts[i] || (options->command->bit & RUNS)) continue;
-    nnc_error("--%s is no flag of %s; '%s --help' lists them", nnc_setting_flag(i, flag),
-              options->command->name, options->command->name);
+    nnc_error("--%s is no flag of %s; '%s %s --help' lists them", nnc_setting_flag(i, flag),
+              options->command->name, parse->argv[0], options->command->name);
     return NNC_EXIT_USAGE;
   }
   return NNC_EXIT_OK;
@@ -425,6 +425,43 @@ static int read_settings(nnc_options *options) {
   return NNC_EXIT_OK;
 }
 
+static bool is_given(const Parse *parse, const char *name) {
+  for (int i = 0; i < OPTION_COUNT; i++)
+    if (parse->is_given[i] && strcmp(options_table[i].name, name) == 0) return true;
+  return false;
+}
+
+/* Flags that the command knows, but not together. */
+static int check_pairs(const Parse *parse) {
+  static const struct {
+    char one[10], other[10];
+    const char *why;
+  } pairs[] = {
+      {"epochs", "steps", "each says how long"},
+      {"best", "init", "each names a checkpoint"},
+      {"predict", "data", "what a prediction is computed of does not change its time"},
+      {"predict", "data-only", "a prediction loads nothing"},
+      {"predict", "ahead", "predictions do not follow each other"},
+      {"data-only", "ahead", "no step is taken"},
+      {"data-only", "all", "no step is taken"},
+  };
+  const nnc_options *options = parse->options;
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    if (!is_given(parse, pairs[i].one) || !is_given(parse, pairs[i].other)) continue;
+    nnc_error("--%s and --%s contradict each other: %s; give one", pairs[i].one, pairs[i].other,
+              pairs[i].why);
+    return NNC_EXIT_USAGE;
+  }
+  if ((options->command->bit & NNC_PREDICT) && options->only_count > 0 && !options->npy &&
+      !options->png) {
+    nnc_error("--only says which results go to the files of --npy or --png; give one of these");
+    return NNC_EXIT_USAGE;
+  }
+  if (!(options->command->bit & TIMES) || options->steps != 0) return NNC_EXIT_OK;
+  nnc_error("--steps wants a whole number of at least 1, not '0'");
+  return NNC_EXIT_USAGE;
+}
+
 static int check(const Parse *parse) {
   nnc_options *options = parse->options;
   const nnc_command *command = options->command;
@@ -432,10 +469,8 @@ static int check(const Parse *parse) {
   int flags = check_settings(parse);
   if (flags == NNC_EXIT_OK) flags = read_settings(options);
   if (flags != NNC_EXIT_OK) return flags;
-  if (options->epochs >= 0 && options->steps >= 0) {
-    nnc_error("--epochs and --steps contradict each other; give one");
-    return NNC_EXIT_USAGE;
-  }
+  flags = check_pairs(parse);
+  if (flags != NNC_EXIT_OK) return flags;
   bool has_init = options->init_count > 0 && !(command->bit & NNC_SWEEP);
   if (options->resume && (has_init || options->has_seed)) {
     nnc_error("--resume continues a run as it was: --%s cannot stand beside it",
@@ -449,10 +484,6 @@ static int check(const Parse *parse) {
   }
   if ((command->bit & NNC_SWEEP) && options->resume && *options->resume) {
     nnc_error("sweep: --resume takes no file: each run goes on with its own checkpoint");
-    return NNC_EXIT_USAGE;
-  }
-  if (options->best && options->init_count > 0) {
-    nnc_error("--best and --init each name a checkpoint; give one");
     return NNC_EXIT_USAGE;
   }
   bool too_many = command->most >= 0 && options->argument_count > command->most;

@@ -116,10 +116,6 @@ static bool open_profile(nnc_profile *profile, nnc_session *session) {
   *profile = (nnc_profile){.session = session,
                            .steps = options->steps >= 0 ? options->steps : DEFAULT_STEPS,
                            .warmup = options->warmup >= 0 ? options->warmup : DEFAULT_WARMUP};
-  if (profile->steps < 1) {
-    nnc_error("--steps: at least 1");
-    return false;
-  }
   return nnc_trial_open(&profile->trial, session, profile->warmup + 2 * profile->steps, false) &&
          make_rows(profile) && take_times(profile);
 }

@@ -120,10 +120,6 @@ static bool open_data(nnc_trial *trial) {
   const nnc_model *model = session->model;
   const nnc_options *options = session->options;
   if (!(options->data || options->data_only) || model->train.input_count == 0) return true;
-  if (options->predict) {
-    nnc_error("--predict: without data; what it computes on does not change its time");
-    return false;
-  }
   trial->data = nnc_session_open_data(session, "train", &model->train);
   return trial->data != NULL;
 }

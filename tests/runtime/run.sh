@@ -99,6 +99,7 @@ test_metrics() {
   check "eval agrees with the log" test "$logged" = "$evaluated"
   run 0 '"data":"test","examples":34,"step":40' ./toy eval --out one
   run 0 '"data":"train","examples":105' ./toy eval train --out one
+  run 1 "no data set 'valid'; it has train, test$" ./toy eval valid --out one
   run 1 "no data set 'tset'; did you mean 'test'" ./toy eval tset --out one
   run 1 'there is no checkpoint nowhere/checkpoint.safetensors; train first: ./toy --out nowhere, or' ./toy eval --out nowhere
   run 1 'there is no checkpoint nowhere/checkpoint.safetensors; train first: ./toy --out nowhere, or' \
@@ -436,6 +437,7 @@ test_usage() {
   run 2 'no flag of info' ./toy info --steps 3
   run 2 'one argument too many' ./toy train now
   run 0 'Usage:' ./toy --help
+  command -v python3 >/dev/null && check "docs/executable.md names the commands of each flag" python3 "$here/flags.py" ./toy "$here/../../docs/executable.md"
   run 2 "computes on the machine's processors" ./toy --device 1
   check "a program for processors has no --device" bash -c '! ./toy --help | grep -q -e --device'
   run 0 '\-\-warmup' ./toy bench --help
@@ -449,9 +451,13 @@ test_usage() {
   run 0 '"steps":2,.*"all_ms":[[][0-9.e-]+,[0-9.e-]+[]]' ./toy_accumulate bench --ahead --steps 2 --all --data .
   run 2 'no flag of profile' ./toy profile --ahead
   run 0 '"examples":[0-9]+,"data_threads":0,"seconds":[0-9.e-]+,"examples_per_second":[0-9.e+]+,"processor_ms":[0-9.e-]+[}]' ./toy bench --data-only --steps 3
-  run 1 'steps: at least 1' ./toy bench --data-only --steps 0
+  run 2 'steps wants a whole number of at least 1' ./toy bench --data-only --steps 0
   run 0 '"batch":1,"threads":1,"steps":3,"step_ms":' ./toy bench --predict --steps 3 --threads 1
-  run 1 'predict: without data' ./toy bench --predict --data .
+  run 2 'predict and --data contradict each other: what a prediction' ./toy bench --predict --data .
+  run 2 'predict and --ahead contradict' ./toy bench --predict --ahead
+  run 2 'data-only and --all contradict' ./toy bench --data-only --all
+  run 2 'best and --init contradict each other: each names a checkpoint' ./toy eval --best --init x
+  run 2 "no flag of step; './toy step --help' lists them" ./toy step --out x --inputs x y
   run 2 'no flag of profile' ./toy profile --data-only
   check "bench writes nothing" test ! -e toy.run
 }

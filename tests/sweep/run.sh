@@ -123,7 +123,7 @@ done <<'ROWS'
 --seed 1 --resume file|sweep: --resume takes no file
 --seed 1 --log file|--log is no flag of sweep
 --seed 0,99999999999999999999|--seed wants a whole number from 0 to 18446744073709551615, not 99999999999999999999
---batch 10,20|--batch is no flag of sweep, which takes lists for --seed and the options of the program; 'sweep --help'
+--batch 10,20|--batch is no flag of sweep, which takes lists for --seed and the options of the program; './c sweep --help'
 --seed 1 --epochs 2,3|--epochs wants one whole number, not '2,3': a sweep takes lists for --seed and the options
 --seed 1 --jobs 0|--jobs wants a whole number of at least 1
 ROWS
