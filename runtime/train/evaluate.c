@@ -3,6 +3,7 @@
 
 #include "train/evaluate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,21 +35,34 @@ static bool open_set(nnc_evaluator *evaluator, const char *name) {
   return true;
 }
 
+/* "train, test" */
+static void list_sets(const nnc_model *model, char text[NNC_MESSAGE]) {
+  size_t at = 0;
+  text[0] = '\0';
+  for (int i = 0; i < model->data_set_count && at < NNC_MESSAGE; i++)
+    at += (size_t)snprintf(text + at, NNC_MESSAGE - at, "%s%s", i ? ", " : "",
+                           model->data_sets[i].name);
+}
+
+static bool refuse_set(const nnc_model *model, const char *name) {
+  const char *known[64], *nearest;
+  char sets[NNC_MESSAGE];
+  int count = 0;
+  for (int i = 0; i < model->data_set_count && count < 64; i++)
+    known[count++] = model->data_sets[i].name;
+  nearest = nnc_nearest(name, count, known);
+  list_sets(model, sets);
+  if (nearest) nnc_error("the model has no data set '%s'; did you mean '%s'?", name, nearest);
+  else if (count == 0) nnc_error("the model has no data set '%s', and no other", name);
+  else nnc_error("the model has no data set '%s'; it has %s", name, sets);
+  return false;
+}
+
 static bool open_named(nnc_evaluator *evaluator, int name_count, char *const *names) {
   const nnc_model *model = evaluator->session->model;
-  const char *known[64];
-  int known_count = 0;
-  for (int i = 0; i < model->data_set_count && known_count < 64; i++)
-    known[known_count++] = model->data_sets[i].name;
   for (int i = 0; i < name_count; i++) {
-    if (has_set(model, names[i])) {
-      if (!open_set(evaluator, names[i])) return false;
-      continue;
-    }
-    const char *nearest = nnc_nearest(names[i], known_count, known);
-    nnc_error("the model has no data set '%s'%s%s%s", names[i], nearest ? "; did you mean '" : "",
-              nearest ? nearest : "", nearest ? "'?" : "");
-    return false;
+    if (!has_set(model, names[i])) return refuse_set(model, names[i]);
+    if (!open_set(evaluator, names[i])) return false;
   }
   return true;
 }

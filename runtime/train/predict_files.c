@@ -183,10 +183,6 @@ static bool choose(const struct nnc_result_writer *writer, const nnc_options *op
 bool nnc_predict_files_choose(nnc_predict_files *files, const nnc_options *options, int count,
                               nnc_predict_column *columns) {
   const struct nnc_result_writer *const writers[] = {&arrays_writer, nnc_the_model.pictures};
-  if (options->only_count > 0 && !options->npy && !options->png) {
-    nnc_error("--only says which results go to the files of --npy or --png; give one of these");
-    return false;
-  }
   if (!know_patterns(options, count, columns)) return false;
   for (int w = 0; w < NNC_RESULT_WRITERS; w++) {
     if (!folder_of(options, w)) continue;
@@ -209,6 +205,7 @@ bool nnc_predict_files_open(nnc_predict_files *files, const nnc_options *options
     good = nnc_make_folder(folder, &made);
     if (good) files->files[w] = files->writers[w]->open(folder, count, columns, data, &sources);
     good = good && files->files[w];
+    files->folders[w] = folder;
   }
   nnc_predict_sources_free(&sources);
   return good;
@@ -226,7 +223,13 @@ bool nnc_predict_files_put(nnc_predict_files *files, int count, const nnc_predic
 
 bool nnc_predict_files_close(nnc_predict_files *files, bool is_whole) {
   bool good = true;
-  for (int w = 0; w < NNC_RESULT_WRITERS; w++)
-    if (files->files[w]) good = files->writers[w]->close(files->files[w], is_whole) && good;
+  for (int w = 0; w < NNC_RESULT_WRITERS; w++) {
+    if (!files->files[w]) continue;
+    bool is_written = files->writers[w]->close(files->files[w], is_whole);
+    if (is_written && is_whole)
+      nnc_note("wrote %s to %s", files->writers[w]->bit == NNC_TO_ARRAYS ? "arrays" : "pictures",
+               files->folders[w]);
+    good = good && is_written;
+  }
   return good;
 }

@@ -32,6 +32,7 @@ enum { NNC_RESULT_WRITERS = 2 };
 typedef struct nnc_predict_files {
   const struct nnc_result_writer *writers[NNC_RESULT_WRITERS]; /* NULL: not asked for */
   void *files[NNC_RESULT_WRITERS];
+  const char *folders[NNC_RESULT_WRITERS];
 } nnc_predict_files;
 
 /* Marks the columns that go to files, as the flags say; false after a message. */

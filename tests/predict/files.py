@@ -141,12 +141,14 @@ share = [v < -1e-3 or v > 1 + 1e-3 for v in arrays["cut"][2]]
 share = 100 * sum(share) / len(share)
 assert f"{share:.0f} % of the values of 'cut' lie outside of 0 to 1 and were cut" in told, told
 assert "values of 'bad' are no numbers; they are black" in told and "'picture'" not in told, told
+done = run("./draws", "predict", "--png", "both", "--npy", "n/all", "--only", "?r*")
+assert "draws: wrote arrays to n/all\ndraws: wrote pictures to both\n" in done.stderr, done.stderr
 run("./draws", "predict", "--png", "both", "--only", "?r*")  # two results: a folder each
 assert sorted(os.listdir("both")) == ["grey", "truth"] and os.listdir("both/grey") == ["000000.png"]
 error = refused("./draws", "predict", "--png", "p", "--only", "whole")
 assert "'whole' is i64[3] for each example; a picture is [height, width], or [channels, height, width]" in error, error
 assert "predict has no result called 'none'" in refused("./draws", "predict", "--npy", "p", "--only", "none")
-assert "--only says which results go to the files of --npy or --png" in refused("./draws", "predict", "--only", "cut")
+assert "--only says which results go to the files of --npy or --png" in refused("./draws", "predict", "--only", "cut", status=2)
 open("full", "w").write("something else")
 os.makedirs("kept", exist_ok=True)
 os.replace("full", "kept/cut.npy")
