@@ -237,7 +237,10 @@ static bool show(const nnc_profile *profile) {
     nnc_error_system("write", "the profile");
     return false;
   }
-  return !options->trace || nnc_profile_write_trace(profile, options->trace);
+  if (!options->trace) return true;
+  if (!nnc_profile_write_trace(profile, options->trace)) return false;
+  nnc_note("wrote %s", options->trace);
+  return true;
 }
 
 bool nnc_profile_measure(nnc_profile *profile, nnc_session *session) {

@@ -467,6 +467,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   if (position->step < trainer->total_steps) {
     warn_of_drawn(trainer);
     say_memory(trainer);
+    if (trainer->page) nnc_note("the page about the run is %s", trainer->page);
   }
   trainer->start = trainer->save_time = nnc_seconds_now();
   trainer->start -= trainer->seconds;

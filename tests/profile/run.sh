@@ -67,6 +67,7 @@ check_status "earlier minibatches have rows" 0 '"calls":3,.*"entry":"accumulate"
 check_status "examples of a step" 0 '"batch":400' cat "$work/several.json"
 
 check_status "--steps 0" 2 'at least 1' "$work/mnist" profile --steps 0
+check_status "a trace is told of" 0 '^iris: wrote told.trace$' bash -c 'cd "$1" && ./iris profile --steps 2 --no-bound --trace told.trace' . "$work"
 check_status "a trace that cannot be written" 1 'cannot create /nowhere/t' "$work/iris" profile --steps 2 --trace /nowhere/t
 check_status "a trace on a full disk" 1 'cannot write /dev/full' "$work/iris" profile --steps 2 --trace /dev/full
 check_status "--trace is no flag of bench" 2 'no flag of bench' "$work/iris" bench --trace x

@@ -162,7 +162,7 @@ echo mine > mine.html
 check_status "a file of the user's" 1 'is no page of HTML' ./made report --out one --to mine.html
 expect "the user's file" "$(cat mine.html)" mine
 
-check "while it trains" ./made --quiet --out live --report-live
+check_status "while it trains" 0 '^made: the page about the run is live/report.html$' ./made --out live --report-live
 tells "while it trained" live/report.html live/log.jsonl
 if grep -q 'http-equiv="refresh"' live/report.html; then fail "a run that ended reads itself anew"; else ok; fi
 check_status "a run that fails" 1 'training stops' ./made --quiet --out failed --report-live --lr 1e38 --epochs 40
