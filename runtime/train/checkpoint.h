@@ -76,6 +76,8 @@ bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
 /* The files of --init, if there are any (checkpoint_init.c): reads the layers that fit and lists the rest; false
  * after a message, when none of a file does or something frozen is not among them. */
 bool nnc_checkpoint_init(nnc_session *session);
+/* Whether these files can be read at all, before time is spent on the data; false after a message. */
+bool nnc_checkpoint_init_opens(const nnc_options *options);
 
 /* eval, predict, export: initializes, and takes the weights of the files of --init or of the default checkpoint, its
  * fitted values, and where its training stood (step 0 when the file does not say). */

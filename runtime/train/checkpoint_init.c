@@ -177,6 +177,13 @@ static bool init_from(Init *init) {
   return nnc_init_files_tell(init->files, init->model, init->taken);
 }
 
+bool nnc_checkpoint_init_opens(const nnc_options *options) {
+  nnc_init_files files;
+  if (!nnc_init_files_open(&files, options->init_count, options->init)) return false;
+  nnc_init_files_close(&files);
+  return true;
+}
+
 bool nnc_checkpoint_init(nnc_session *session) {
   const nnc_options *options = session->options;
   size_t count = (size_t)session->model->variable_count + 1;

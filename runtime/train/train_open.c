@@ -444,7 +444,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   trainer->position = (nnc_position){.steps_per_epoch = 1};
   trainer->resumes_own =
       trainer->options->resume && strcmp(resume_path(trainer), session->checkpoint) == 0;
-  bool good = open_tallies(trainer);
+  bool good = open_tallies(trainer) && nnc_checkpoint_init_opens(trainer->options);
   if (good && trainer->options->resume) {
     resumed = open_resumed(trainer);
     good = resumed != NULL;

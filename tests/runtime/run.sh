@@ -328,6 +328,7 @@ test_fits() {
   check "one line for all of them" test "$(./toy --resume weights.safetensors --out x 2>&1 | wc -l)" = 1
   local said
   said=$(./toy --init gone.safetensors --out one 2>&1)
+  run 1 'cannot open gone.safetensors' ./toy --init gone.safetensors --data nowhere
   check "nothing is told of a run that does not begin: $said" test "$said" = 'toy: error: cannot open gone.safetensors: No such file or directory'
   run 1 "'y' holds .* but the model takes it as an index from 0 to 1" ./toy_limit --out x
   run 1 'cannot take 17.6 TB .*for the model.s arena' ./toy_huge --out x
@@ -398,7 +399,7 @@ test_profile() {
   check "profile writes nothing" test ! -e toy.run
   local name few many how
   for name in toy toy_accumulate; do
-    ./$name profile --json --trace trace --steps 9 -j3 >profile
+    ./$name profile -q --json --trace trace --steps 9 -j3 >profile
     command -v python3 >/dev/null && check "$name: tables and trace" python3 "$here/../profile/check.py" profile trace
   done
   for name in profile bench 'bench --ahead'; do
