@@ -5,11 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/files.h"
+
+/* What a file is that holds no text, with what to do; NULL: it may hold a text. Pictures, tensors, archives and
+ * UTF-16 have a NUL among their first bytes; one further on is a mistake of its line. */
+static const char *describe_binary(Arena *arena, const SourceFile *source) {
+  enum { BEGINNING = 64 };
+  size_t length = source->length < BEGINNING ? source->length : BEGINNING;
+  if (file_begins_executable(source->text, length))
+    return arena_printf(arena,
+                        "it is an executable, and nnc reads .net files; "
+                        "'%s%s --help' says what it does",
+                        strchr(source->name, '/') ? "" : "./", source->name);
+  if (memchr(source->text, 0, length) == NULL) return NULL;
+  return "it is no text in UTF-8, as .net files are";
+}
+
 SourceFile *driver_read(Arena *arena, const char *path) {
   const char *reason = NULL;
   SourceFile *source = source_read(arena, path, &reason);
-  if (!source) fprintf(stderr, "nnc: cannot read %s: %s\n", path, reason);
-  return source;
+  if (source) reason = describe_binary(arena, source);
+  if (reason) fprintf(stderr, "nnc: cannot read %s: %s\n", path, reason);
+  return reason ? NULL : source;
 }
 
 bool driver_report(const Diagnostics *diagnostics, const Options *options) {

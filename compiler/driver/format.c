@@ -12,8 +12,7 @@ static bool write_result(Arena *arena, const Options *options, const Text *text)
     inputs_add(arena, &inputs, options->files.items[i], "a file that is formatted; see -i");
   size_t length = output ? strlen(output) : 0;
   bool is_program = length > 4 && strcmp(output + length - 4, ".net") == 0;
-  if (!is_program) return driver_write(arena, &inputs, output, MADE_TEXT, text);
-  return output_check_input(&inputs, output) && output_write(arena, output, MADE_TEXT, text);
+  return driver_write(arena, &inputs, output, is_program ? MADE_PROGRAM : MADE_TEXT, text);
 }
 
 static int format_file(Arena *arena, const Options *options, const char *path) {

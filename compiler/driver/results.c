@@ -1,5 +1,9 @@
 /* What can be asked for instead of an executable. */
 #include "driver/compilation.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "driver/tune.h"
 #include "graph/textual.h"
 #include "interpret/check_gradients.h"
@@ -7,9 +11,14 @@
 #include "ops/retype.h"
 #include "passes/pass.h"
 
+static Made kind_of_text(const Options *options) {
+  if (options->check_gradients) return MADE_GRADIENTS;
+  if (options->report != REPORT_NONE) return MADE_REPORT;
+  return options->emit == EMIT_C || options->emit == EMIT_CUDA ? MADE_C : MADE_TEXT;
+}
+
 int write_text(const Compilation *compilation, Text *text) {
-  EmitKind emit = compilation->options->emit;
-  Made made = emit == EMIT_C || emit == EMIT_CUDA ? MADE_C : MADE_TEXT;
+  Made made = kind_of_text(compilation->options);
   bool written = driver_write(compilation->arena, &compilation->inputs,
                               compilation->options->output, made, text);
   text_free(text);
@@ -31,6 +40,15 @@ static bool keeps_as_f32(const Program *program, const MemoryFit *fit) {
                                  (precision == DTYPE_F16 && lowering->widens_f16));
 }
 
+/* `--report -o gpt`: a name as executables have, one of which may have been meant. */
+static void explain_report(const char *output) {
+  const char *slash = output ? strrchr(output, '/') : NULL;
+  bool is_device = output && strncmp(output, "/dev/", 5) == 0;
+  if (!output || is_device || strcmp(output, "-") == 0 || strchr(slash ? slash : output, '.'))
+    return;
+  fprintf(stderr, "nnc: %s is the report and no executable: --report compiles nothing\n", output);
+}
+
 int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit,
                  const Tuning *tuning) {
   Text text = {0};
@@ -49,7 +67,9 @@ int write_report(const Compilation *compilation, const Program *program, const M
     if (tuning->is_wanted) text_add_char(&text, '\n');
     tuning_print(&text, tuning);
   }
-  return write_text(compilation, &text);
+  int status = write_text(compilation, &text);
+  if (status == 0) explain_report(compilation->options->output);
+  return status;
 }
 
 int write_program(const Compilation *compilation, const Program *program) {

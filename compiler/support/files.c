@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,4 +83,9 @@ const char *path_of_program(Arena *arena) {
   if (found) path[length] = 0;
   else found = name != NULL && realpath(name, path) != NULL;
   return found ? arena_strdup(arena, path) : NULL;
+}
+
+bool file_begins_executable(const char *bytes, size_t count) {
+  static const char mark[] = {0x7f, 'E', 'L', 'F'};
+  return count >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
 }

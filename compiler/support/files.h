@@ -14,6 +14,9 @@ bool file_write(const char *path, unsigned mode, const char *bytes, size_t count
 /* Under another name first, then renamed: readers see the old file or the new one. */
 bool file_replace(Arena *arena, const char *path, unsigned mode, const char *bytes, size_t count);
 
+/* Whether a file that begins so is an executable, or a part of one. */
+bool file_begins_executable(const char *bytes, size_t count);
+
 /* Where the program that runs lies; NULL where that cannot be told. */
 const char *path_of_program(Arena *arena);
 /* The path as an argument of another program: one that begins with '-' is no option and one that

@@ -35,30 +35,38 @@ static bool is_named(const char *path, const char *end) {
 
 enum { BEGINNING = 1 << 14 };
 
-/* How a file begins, as a string; false when it cannot be read. */
-static bool read_beginning(const char *path, char text[BEGINNING]) {
+/* How a file begins, as a string, and how many bytes that are; false when it cannot be read. */
+static bool read_beginning(const char *path, char text[BEGINNING], size_t *length) {
   FILE *file = fopen(path, "rbe");
   if (file == NULL) return false;
-  text[fread(text, 1, BEGINNING - 1, file)] = 0;
+  *length = fread(text, 1, BEGINNING - 1, file);
+  text[*length] = 0;
   fclose(file); /* only read from */
   return true;
 }
+
+/* What is written where an executable is, to say so. */
+static const char *const made_beside_executable[] = {
+    [MADE_C] = "an executable is there, and C would be written",
+    [MADE_TEXT] = "an executable is there, and a text would be written",
+    [MADE_PROGRAM] = "an executable is there, and a text would be written",
+    [MADE_REPORT] = "an executable is there, and --report compiles nothing",
+    [MADE_GRADIENTS] = "an executable is there, and --check-gradients compiles nothing"};
 
 /* Why the regular file that is there is not replaced; NULL: it may be. */
 static const char *find_objection(const char *path, Made made) {
   static const char *const sources[] = {".net", ".c", ".cu", ".h"};
   char text[BEGINNING];
-  if (!read_beginning(path, text)) return NULL; /* writing will say why */
+  size_t length;
+  if (!read_beginning(path, text, &length)) return NULL; /* writing will say why */
+  bool is_executable = file_begins_executable(text, length);
   if (made == MADE_EXECUTABLE)
-    return memcmp(text,
-                  "\x7f"
-                  "ELF",
-                  4) != 0
-               ? "a file that is no executable is there"
-               : NULL;
+    return is_executable ? NULL : "a file that is no executable is there";
+  if (is_executable) return made_beside_executable[made];
   if (made == MADE_C)
-    return strstr(text, output_c_mark) == NULL ? "a file that nnc did not make is there" : NULL;
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    return strstr(text, output_c_mark) == NULL ? "a file that is no C of nnc's is there" : NULL;
+  if (memchr(text, 0, length) != NULL) return "a file that is no text is there";
+  for (size_t i = 0; made != MADE_PROGRAM && i < sizeof sources / sizeof *sources; i++)
     if (is_named(path, sources[i])) return "a source is there";
   return NULL;
 }

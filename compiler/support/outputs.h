@@ -2,7 +2,7 @@
  *
  * A file that was read, by whatever name, is never written. An existing file is replaced where nnc
  * can tell that it made it, or one like it: an executable by an executable, C by the C that nnc
- * emits. Other texts replace what is no source. A symbolic link leads to what is written; devices
+ * emits. Other texts replace texts that are no source. A symbolic link leads to what is written; devices
  * and pipes take the bytes. */
 #ifndef NNC_SUPPORT_OUTPUTS_H
 #define NNC_SUPPORT_OUTPUTS_H
@@ -29,7 +29,15 @@ typedef struct InputFiles {
 /* Remembers a file, if it is one: no output may be it. */
 void inputs_add(Arena *arena, InputFiles *inputs, const char *path, const char *what);
 
-typedef enum Made { MADE_EXECUTABLE, MADE_C, MADE_TEXT } Made;
+/* Of the texts, MADE_PROGRAM may replace a source, and two are written instead of an executable. */
+typedef enum Made {
+  MADE_EXECUTABLE,
+  MADE_C,
+  MADE_TEXT,
+  MADE_PROGRAM,
+  MADE_REPORT,
+  MADE_GRADIENTS
+} Made;
 
 /* Whether the output may be written; false after a message on standard error. */
 bool output_check(const InputFiles *inputs, const char *path, Made made);

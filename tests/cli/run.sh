@@ -47,6 +47,13 @@ check_status "unknown pass" 2 'there is no pass or stage "nothing"' "$nnc" --dum
 check_status "bad definition" 2 'NAME=VALUE' "$nnc" -D batch models/iris.net
 check_status "missing file" 3 'cannot read .*nowhere\.net: No such file' "$nnc" "$work/nowhere.net"
 check_status "a folder as file" 3 'cannot read' "$nnc" "$work"
+cp "$nnc" "$work/run"
+check_status "an executable as file" 3 "^nnc: cannot read $work/run: it is an executable, and nnc reads .net files; '$work/run --help' says what it does$" "$nnc" "$work/run"
+(cd "$work" && "$nnc" fmt run) >"$work/said" 2>&1
+check "of this folder" grep -q "^nnc: cannot read run: .*; './run --help' says" "$work/said"
+check "nothing else is said" test "$(wc -l <"$work/said")" = 1
+iconv -t UTF-16 models/iris.net >"$work/wide.net"
+check_status "another encoding" 3 'cannot read .*wide\.net: it is no text in UTF-8' "$nnc" check "$work/wide.net"
 check_status "unwritable output" 3 'cannot|No such' "$nnc" models/iris.net -o "$work/none/iris"
 check_status "no such C compiler" 3 'no-such-compiler' "$nnc" models/iris.net --cc=no-such-compiler -o "$work/iris"
 check_status "mistakes" 1 "unknown name 'relux'" sh -c "sed s/tanh/relux/ models/iris.net > $work/bad.net; $nnc $work/bad.net -o $work/bad"

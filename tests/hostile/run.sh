@@ -46,10 +46,27 @@ unchanged "through a hard link" "$work/m.net" 3 'it is the program that is compi
 unchanged "of the data" "$work/rows.csv" 3 "it is a file of the program's data" "$nnc" "$work/m.net" --emit=ir -o "$work/rows.csv"
 cp models/iris.net "$work/other.net"; echo 'int precious;' > "$work/precious.c"; echo text > "$work/notes"
 unchanged "another program" "$work/other.net" 3 'other\.net: a source is there' "$nnc" "$work/m.net" --emit=ir -o "$work/other.net"
-unchanged "C that nnc did not emit" "$work/precious.c" 3 'precious\.c: a file that nnc did not make is there' "$nnc" "$work/m.net" --emit=c -o "$work/precious.c"
-unchanged "nor beside the executable" "$work/precious.c" 3 'did not make' "$nnc" "$work/m.net" -g -o "$work/precious"
-unchanged "nor when the C compiler refuses" "$work/precious.c" 3 'did not make' "$nnc" "$work/m.net" --no-cache --cflags=-fno-such -o "$work/precious"
+unchanged "C that nnc did not emit" "$work/precious.c" 3 'precious\.c: a file that is no C of nnc.s is there' "$nnc" "$work/m.net" --emit=c -o "$work/precious.c"
+unchanged "nor beside the executable" "$work/precious.c" 3 'no C of nnc' "$nnc" "$work/m.net" -g -o "$work/precious"
+unchanged "nor when the C compiler refuses" "$work/precious.c" 3 'no C of nnc' "$nnc" "$work/m.net" --no-cache --cflags=-fno-such -o "$work/precious"
 unchanged "a text as executable" "$work/notes" 3 'a file that is no executable is there' "$nnc" "$work/m.net" -o "$work/notes"
+check "an executable" "$nnc" "$work/m.net" "${quick[@]}" -o "$work/good"
+echo '{"a": 1}' | gzip > "$work/packed"
+# over_executable WORDS ARGUMENT...: no text takes the place of an executable.
+over_executable() { unchanged "${*:2}" "$work/good" 3 "good: an executable is there, and $1; remove it, or choose another name" "$nnc" "${@:2}" -o "$work/good"; }
+over_executable '--report compiles nothing' "$work/m.net" --report
+over_executable '--report compiles nothing' "$work/m.net" --report=json
+over_executable '--check-gradients compiles nothing' "$work/m.net" --check-gradients
+over_executable 'C would be written' "$work/m.net" --emit=c
+for arguments in "$work/m.net --emit=ir" "$work/m.net --emit=dot" "$work/m.net --emit=program" "fmt $work/m.net" "doc linear" \
+  "check --parameters $work/m.net" "diff-parameters $work/m.net $work/other.net"; do
+  over_executable 'a text would be written' $arguments
+done
+mv "$work/good" "$work/good.net"
+unchanged "one that is named like a program" "$work/good.net" 3 'an executable is there' "$nnc" fmt "$work/m.net" -o "$work/good.net"
+unchanged "what is no text" "$work/packed" 3 'a file that is no text is there' "$nnc" "$work/m.net" --report -o "$work/packed"
+check_status "the report is told, where its name is like an executable's" 0 "^nnc: .*/told is the report and no executable: --report compiles nothing$" \
+  "$nnc" "$work/m.net" --report -o "$work/told"
 check_status "a folder" 3 'it is a folder' "$nnc" "$work/m.net" -o "$work/own"
 for i in 1 2; do
   check "C of nnc's, time $i" "$nnc" "$work/m.net" --emit=c -o "$work/made.c"
