@@ -94,7 +94,7 @@ int write_gradient_table(const Compilation *compilation, Module *module) {
   if (!can_interpret(compilation, module)) return EXIT_MISTAKES;
   module_retype_all_floats(module, DTYPE_F64);
   bool good = check_gradients(compilation->arena, module, pass_find("differentiate")->run,
-                              &gradient_check_default, &table);
+                              &gradient_check_default, &table, compilation->diagnostics);
   int status = write_text(compilation, &table);
   return status ? status : good ? 0 : EXIT_MISTAKES;
 }

@@ -42,6 +42,9 @@ typedef struct Checker {
   const GradientCheck *check;
   VEC(Pair) pairs;
   Evaluation *losses;
+  const Graph *loss_graph, *gradients;
+  int binding_count; /* of both graphs */
+  const Binding *bindings;
 } Checker;
 
 typedef struct Verdict {
@@ -118,6 +121,10 @@ static Graph *graph_of_losses(Checker *checker, const Graph *gradients) {
   return graph;
 }
 
+static EvaluateContext context_of(const Checker *checker) {
+  return (EvaluateContext){.seed = checker->check->seed, .step = 1};
+}
+
 static void evaluate_all(Checker *checker, const Module *module) {
   Module *gradients = module_of_gradients(checker, module);
   const Graph *graph = gradients->entries[ENTRY_TRAIN];
@@ -125,12 +132,15 @@ static void evaluate_all(Checker *checker, const Module *module) {
   Binding *inputs = random_inputs(checker->arena, module, checker->check->seed), *bindings;
   int count = interpreter_bind(interpreter, checker->arena, module->inputs.count, inputs,
                                (RunTime){1, 0, 100, 100}, &bindings);
-  EvaluateContext context = {.seed = checker->check->seed, .step = 1};
+  EvaluateContext context = context_of(checker);
+  checker->gradients = graph;
+  checker->binding_count = count;
+  checker->bindings = bindings;
   Evaluation *evaluation = graph_evaluate_outputs(checker->arena, graph, count, bindings, &context);
   for (int i = 0; i < checker->pairs.count; i++)
     checker->pairs.items[i].slope = evaluation_output(evaluation, 2 * i + 1);
-  checker->losses =
-      graph_evaluate(checker->arena, graph_of_losses(checker, graph), count, bindings, &context);
+  checker->loss_graph = graph_of_losses(checker, graph);
+  checker->losses = graph_evaluate(checker->arena, checker->loss_graph, count, bindings, &context);
   interpreter_destroy(interpreter);
 }
 
@@ -259,8 +269,71 @@ static void add_row(Text *table, int width, const Pair *pair, const Verdict *ver
   text_free(&shape);
 }
 
+/* ---- what is not finite ---- */
+
+/* The inputs that the node is computed from, with their random values: "length from 1 to 5". */
+static void list_inputs(Arena *arena, Text *list, const Graph *graph, const Node *node,
+                        const Evaluation *evaluation) {
+  bool *is_source = ARENA_ARRAY(arena, bool, graph->next_id);
+  is_source[node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *from = graph->nodes.items[i];
+    for (int k = 0; is_source[from->id] && k < from->operand_count; k++)
+      is_source[from->operands[k]->id] = true;
+  }
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *input = graph->nodes.items[i];
+    if (!is_source[input->id] || op_info(input->op)->class->leaf != LEAF_INPUT) continue;
+    const Tensor *value = evaluation_node(evaluation, input);
+    int64_t count = shape_elements(input->type.shape);
+    double least = INFINITY, greatest = -INFINITY;
+    for (int64_t k = 0; k < count; k++) {
+      least = fmin(least, value->data[k]);
+      greatest = fmax(greatest, value->data[k]);
+    }
+    text_printf(list, "%s%s from %.3g to %.3g", list->length ? ", " : "",
+                node_string(input, ATTR_NAME), least, greatest);
+  }
+}
+
+/* Where the first number came up that is not finite: in a loss, else in a gradient. */
+static void explain_odd(const Checker *checker, Diagnostics *diagnostics) {
+  int64_t element;
+  const Evaluation *evaluation = checker->losses;
+  const Graph *graph = checker->loss_graph;
+  const Node *node = evaluation_find_odd(evaluation, &element);
+  if (!node) {
+    EvaluateContext context = context_of(checker);
+    graph = checker->gradients;
+    evaluation =
+        graph_evaluate(checker->arena, graph, checker->binding_count, checker->bindings, &context);
+    node = evaluation_find_odd(evaluation, &element);
+  }
+  if (!node) return;
+  bool is_nan = isnan(evaluation_node(evaluation, node)->data[element]);
+  Text from = {0}, inputs = {0};
+  for (int i = 0; i < node->operand_count; i++) {
+    const Tensor *operand = evaluation_node(evaluation, node->operands[i]);
+    if (!shape_equal(operand->type.shape, node->type.shape)) continue;
+    text_printf(&from, "%s%.6g", from.length ? " and " : " of ", operand->data[element]);
+  }
+  Diagnostic *d = diag_warning(diagnostics, node->span, "%s first comes up in '%s', %s%s",
+                               is_nan ? "NaN" : "infinity", node->path, op_info(node->op)->name,
+                               from.length ? from.data : "");
+  const Node *infinity = is_nan ? evaluation_find_infinity(evaluation, node) : NULL;
+  if (infinity)
+    diag_note(d, infinity->span, "of an infinity, which first comes up here, in '%s', %s",
+              infinity->path, op_info(infinity->op)->name);
+  list_inputs(checker->arena, &inputs, graph, node, evaluation);
+  if (inputs.length > 0) diag_help(d, "random inputs lead there: %s", inputs.data);
+  diag_help(d, "if the data cannot, nothing is wrong: './OUT train --check-numerics' tells it of "
+               "them. Else keep the operands in range, as with maximum(x, 1e-8)");
+  text_free(&from);
+  text_free(&inputs);
+}
+
 bool check_gradients(Arena *arena, const Module *module, DifferentiatePass *differentiate,
-                     const GradientCheck *check, Text *table) {
+                     const GradientCheck *check, Text *table, Diagnostics *diagnostics) {
   Checker checker = {.arena = arena, .differentiate = differentiate, .check = check};
   const Graph *train = module->entries[ENTRY_TRAIN];
   if (train) find_pairs(&checker, train);
@@ -276,14 +349,16 @@ bool check_gradients(Arena *arena, const Module *module, DifferentiatePass *diff
   }
   text_printf(table, "%-*s  %-18s  %7s  %5s  %9s  %s\n", width, "parameter", "shape", "checked",
               "kinks", "error", "verdict");
-  bool all_pass = true;
+  bool all_pass = true, is_odd = false;
   for (int i = 0; i < checker.pairs.count; i++) {
     const Pair *pair = &checker.pairs.items[i];
     Verdict verdict = check_pair(&checker, pair);
     bool is_empty = shape_elements(pair->slope->type.shape) == 0;
     bool passes = verdict.worst <= check->tolerance && (verdict.checked > 0 || is_empty);
     all_pass = all_pass && passes;
+    is_odd = is_odd || !isfinite(verdict.worst);
     add_row(table, width, pair, &verdict, passes);
   }
+  if (is_odd) explain_odd(&checker, diagnostics);
   return all_pass;
 }

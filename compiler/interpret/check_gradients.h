@@ -18,8 +18,9 @@ typedef void DifferentiatePass(Module *module, Diagnostics *diagnostics);
 
 /* Checks every parameter that the train entry differentiates by, on random inputs. The module is
  * as elaborated, its gradient nodes still in place, and stays so. Adds a table of the results to
- * `table`. True when every parameter passes. */
+ * `table`, and where a gradient is NaN or infinite a warning that names the line. True when every
+ * parameter passes. */
 bool check_gradients(Arena *arena, const Module *module, DifferentiatePass *differentiate,
-                     const GradientCheck *check, Text *table);
+                     const GradientCheck *check, Text *table, Diagnostics *diagnostics);
 
 #endif

@@ -6,6 +6,7 @@
  * All memory is the arena's. When only outputs are wanted, a node's buffer goes to a free list
  * after its last user and serves the next tensor of the same size, so a training step needs little
  * more than its largest live set. */
+#include <math.h>
 #include <string.h>
 
 #include "interpret/interpret.h"
@@ -241,4 +242,42 @@ void evaluation_refresh(Evaluation *evaluation, const Node *leaf) {
     round_elements(evaluation->values[node->id]);
   }
   arena_destroy(scratch);
+}
+
+/* ---- what is not finite -------------------------------------------------------------------- */
+
+static int64_t find_element(const Tensor *value, bool is_nan) {
+  int64_t count = shape_elements(value->type.shape);
+  for (int64_t i = 0; i < count; i++)
+    if (is_nan ? isnan(value->data[i]) : !isfinite(value->data[i])) return i;
+  return -1;
+}
+
+const Node *evaluation_find_odd(const Evaluation *evaluation, int64_t *element) {
+  const Graph *graph = evaluation->graph;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < graph->nodes.count; i++) {
+      const Node *node = graph->nodes.items[i];
+      if (!evaluation->values[node->id] || node->operand_count == 0) continue;
+      *element = find_element(evaluation->values[node->id], pass == 0);
+      bool is_first = *element >= 0;
+      for (int k = 0; is_first && k < node->operand_count; k++)
+        is_first = find_element(evaluation_node(evaluation, node->operands[k]), pass == 0) < 0;
+      if (is_first) return node;
+    }
+  }
+  return NULL;
+}
+
+const Node *evaluation_find_infinity(const Evaluation *evaluation, const Node *node) {
+  const Node *origin = NULL;
+  for (int k = 0; k < node->operand_count; k++) {
+    const Node *operand = node->operands[k];
+    if (operand->operand_count == 0 ||
+        find_element(evaluation_node(evaluation, operand), false) < 0)
+      continue;
+    origin = node = operand;
+    k = -1;
+  }
+  return origin;
 }

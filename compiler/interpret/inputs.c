@@ -1,40 +1,42 @@
 /* Made-up inputs: see inputs.h.
  *
- * What an integer input indexes is found in all entries by ops/limits.h. */
+ * What an integer input means is read off its uses in all entries by ops/values.h. */
 #include "interpret/inputs.h"
 
-#include "ops/limits.h"
 #include "ops/op.h"
 #include "ops/philox.h"
+#include "ops/values.h"
 #include "support/hash.h"
 
 enum { INPUT_STREAM = 0x494E5055 }; /* apart from those of the programs themselves */
 
-/* The least limit of any entry, else what the type suggests. */
-static int64_t value_count(const Module *module, const InputInfo *input) {
-  int64_t count = input->type.dtype == DTYPE_U8 ? 256 : 10, least = 0;
+/* What the program tells, else what the type suggests: pictures, or counts, which are no divisor of 0. */
+static InputValues values_of(const Module *module, const InputInfo *input) {
+  DType dtype = input->type.dtype;
+  if (dtype == DTYPE_BOOL) return (InputValues){0, 1};
   Arena *scratch = arena_create();
-  for (int i = 0; i < ENTRY_COUNT; i++) {
-    const Graph *graph = module->entries[i];
-    int64_t limit = graph ? graph_input_limit(scratch, graph, input->name).bound : 0;
-    if (limit > 0 && (least == 0 || limit < least)) least = limit;
-  }
+  InputValues values = module_input_values(scratch, module, input->name);
   arena_destroy(scratch);
-  if (least == 0) return count;
-  int64_t most = input->type.dtype == DTYPE_U8 ? 256 : INT32_MAX;
-  return least < most ? least : most;
+  int64_t most = dtype == DTYPE_U8 ? 255 : INT32_MAX - 1;
+  if (values.last < values.first)
+    return dtype == DTYPE_U8 ? (InputValues){0, most} : (InputValues){1, 10};
+  if (dtype == DTYPE_U8 && values.first < 0) values.first = 0;
+  if (values.last > most) values.last = most;
+  if (values.last < values.first) values.last = values.first;
+  return values;
 }
 
 Tensor *random_input(Arena *arena, const Module *module, const InputInfo *input, uint64_t seed) {
   Tensor *tensor = tensor_create(arena, input->type);
-  DType dtype = input->type.dtype;
   uint64_t key = philox_key(seed, hash_text(input->name));
-  int64_t count = dtype == DTYPE_BOOL ? 2 : dtype_is_int(dtype) ? value_count(module, input) : 0;
+  bool is_float = dtype_is_float(input->type.dtype);
+  InputValues values = is_float ? (InputValues){0} : values_of(module, input);
+  uint64_t count = (uint64_t)(values.last - values.first + 1);
   for (int64_t i = 0; i < shape_elements(input->type.shape); i++) {
     PhiloxBlock block = philox_block(key, (uint64_t)i, 0, INPUT_STREAM);
     uint64_t word = block.word[i % 4];
-    tensor->data[i] =
-        count == 0 ? philox_normal(block, (uint64_t)i) : (double)(word * (uint64_t)count >> 32);
+    tensor->data[i] = is_float ? philox_normal(block, (uint64_t)i)
+                               : (double)(values.first + (int64_t)(word * count >> 32));
   }
   return tensor;
 }

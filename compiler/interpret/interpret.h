@@ -29,6 +29,12 @@ const Tensor *evaluation_output(const Evaluation *evaluation, int i);
 Tensor *evaluation_leaf(Evaluation *evaluation, const Node *leaf);
 void evaluation_refresh(Evaluation *evaluation, const Node *leaf);
 
+/* The first node with a value that is NaN, or else infinite, although the values that it was computed from are
+ * finite; NULL: there is none. Only after graph_evaluate(). */
+const Node *evaluation_find_odd(const Evaluation *evaluation, int64_t *element);
+/* Where the infinity arose that an operand of the node has; NULL: none has one. */
+const Node *evaluation_find_infinity(const Evaluation *evaluation, const Node *node);
+
 Tensor *tensor_create(Arena *arena, Type type); /* zeros */
 
 /* A whole training run in double: variables start from the init entry (or are set), then steps. */

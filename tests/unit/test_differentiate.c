@@ -228,7 +228,8 @@ static void check_network(Network *net, Node *loss) {
   }
   Text table = {0};
   GradientCheck check = {.seed = 5, .samples = 12, .tolerance = 1e-6};
-  if (!check_gradients(net->arena, net->module, pass_find("differentiate")->run, &check, &table))
+  if (!check_gradients(net->arena, net->module, pass_find("differentiate")->run, &check, &table,
+                       diagnostics_create(net->arena)))
     fail_msg("%s", table.data);
   text_free(&table);
   arena_destroy(net->arena);

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "build_graph.h"
+#include "elaborate/elaborate.h"
 #include "interpret/check_gradients.h"
 #include "interpret/inputs.h"
 #include "ops/own_gradient.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
 #include "support/hash.h"
+#include "syntax/parse.h"
 
 /* ---- graphs ---- */
 
@@ -264,6 +266,55 @@ static void test_random_inputs_are_in_range(void **state) {
   arena_destroy(arena);
 }
 
+/* The values of an input `x` of [400, 4] of a program with these statements, which give `v`. */
+static void check_values(const char *type, const char *statements, double first, double last) {
+  Arena *arena = arena_create();
+  const char *text = arena_printf(arena,
+                                  "const batch = 400\ndata predict { x = npy(\"x.npy\") }\n"
+                                  "input x : %s[batch, 4]\n"
+                                  "param table : [5] = ones\n%s\n"
+                                  "predict { v = v }\n",
+                                  type, statements);
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
+  Module *module = elaborate(arena, diagnostics, parse_program(arena, diagnostics, file), NULL);
+  if (!module) diagnostics_print(diagnostics, stderr, 0);
+  assert_non_null(module);
+  double least, greatest;
+  extremes(random_inputs(arena, module, 3)[0].value, &least, &greatest);
+  if (least != first || greatest != last)
+    fail_msg("from %g to %g instead of %g to %g: %s", least, greatest, first, last, statements);
+  arena_destroy(arena);
+}
+
+static void test_random_inputs_suit_the_program(void **state) {
+  (void)state;
+  check_values("i32", "v = 1 / f32(x)", 1, 10);
+  check_values("u8", "v = f32(x) / 255", 0, 255);
+  /* Lengths of sequences. */
+  check_values("i32", "v = sum(f32(arange(7) < x[..., none]), axis = -1) / f32(x)", 1, 7);
+  check_values("i32", "v = f32(f32(x)[..., none] >= f32(arange(5)))", 1, 5);
+  check_values("i32",
+               "t = broadcast(arange(6), [batch, 6])\n"
+               "v, h = scan k in t along 1 with h = zeros([batch]) { h = where(k < x[:, 0], h + "
+               "1.0, h)\n yield h }",
+               1, 6);
+  check_values("i32", "v = sum(where(arange(5) < x[:, :1], 1.0, 0.0), axis = 1) + f32(x[:, 1] < 9)",
+               1, 5);
+  check_values("i32", "v = pick(broadcast(arange(5), [batch, 5]), x[:, 0] - 1)", 1, 5);
+  check_values("i32", "v = f32(arange(8) == x[..., none] - 1)", 1, 8);
+  /* Classes and tokens begin at 0 and stay within their range. */
+  check_values("i32", "v = one_hot(x, 3)", 0, 2);
+  check_values("i32", "v = table[x]", 0, 4);
+  check_values("i32", "v = table[maximum(x, 0)]", 0, 4);
+  check_values("i32", "v = table[where(x == 9, 0, x)]", 0, 4);
+  check_values("i32", "v = f32(x > 0)", 0, 1);
+  check_values("i32", "v = f32(x == 0) + 2 * f32(x == 3)", 0, 4);
+  check_values("i32", "v = f32(f32(x) > 0.5)", 0, 1);
+  /* Thresholds. */
+  check_values("i32", "v = f32(x > 50)", 1, 51);
+}
+
 static void test_random_inputs_are_deterministic(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -280,8 +331,9 @@ static void test_random_inputs_are_deterministic(void **state) {
 
 static bool check(Program *program, const char *part_of_table) {
   Text table = {0};
-  bool passes = check_gradients(program->arena, program->module, pass_find("differentiate")->run,
-                                &gradient_check_default, &table);
+  bool passes =
+      check_gradients(program->arena, program->module, pass_find("differentiate")->run,
+                      &gradient_check_default, &table, diagnostics_create(program->arena));
   assert_non_null(table.data);
   if (!strstr(table.data, part_of_table))
     fail_msg("\"%s\" is not in the table:\n%s", part_of_table, table.data);
@@ -381,6 +433,7 @@ int main(void) {
       cmocka_unit_test(test_refresh_follows_a_changed_leaf),
       cmocka_unit_test(test_a_run_of_steps),
       cmocka_unit_test(test_random_inputs_are_in_range),
+      cmocka_unit_test(test_random_inputs_suit_the_program),
       cmocka_unit_test(test_random_inputs_are_deterministic),
       cmocka_unit_test(test_right_gradients_pass_the_check),
       cmocka_unit_test(test_wrong_gradients_fail_the_check),
