@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <string.h>
+
+#include "core/flags.h"
 #include "support/names.h"
 #include "support/panic.h"
 #include "support/text.h"
@@ -60,7 +62,17 @@ static bool letters_take_next(const Names *names, const char *letters) {
   return false;
 }
 
+static bool is_flag_of_executable(const char *word) {
+  static const char *const flags[] = {NNC_FLAG_NAMES};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    if (strcmp(flags[i], word) == 0) return true;
+  return false;
+}
+
 static const char *describe(Arena *arena, const Names *names, const char *word) {
+  if (is_flag_of_executable(word))
+    return arena_printf(arena, "'--%s' is an option of the executable; './OUT --help' lists those",
+                        word);
   const char *candidates[MOST_NAMES + sizeof foreign / sizeof *foreign];
   int count = 0;
   for (; count < names->count; count++) candidates[count] = names->items[count]->name;

@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backend/c/kernels.h"
 #include "backend/common/command.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/images.h"
+#include "core/flags.h"
 #include "driver/machine.h"
 #include "driver/option_names.h"
 #include "program/stages.h"
@@ -216,11 +218,11 @@ static void parse_memory_limit(struct argp_state *state, Options *options, const
   options->memory_share = percent / 100;
 }
 
-static int parse_count(struct argp_state *state, const char *option, const char *text) {
+static int parse_count(struct argp_state *state, const char *option, const char *text, int most) {
   char *end;
   long value = strtol(text, &end, 10);
-  if (end == text || *end || value < 1 || value > 4096)
-    argp_error(state, "%s takes a number from 1 to 4096, not \"%s\"", option, text);
+  if (end == text || *end || value < 1 || value > most)
+    argp_error(state, "%s takes a number from 1 to %d, not \"%s\"", option, most, text);
   return (int)value;
 }
 
@@ -357,6 +359,27 @@ static void check_names(ParseState *parse, struct argp_state *state) {
   if (mistake) argp_error(state, "%s", mistake);
 }
 
+static bool is_file(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+/* `nnc train gpt.net` or `nnc gpt.net train`: what the executable is told. */
+static void check_run_command(Arena *arena, const Options *options, struct argp_state *state) {
+  static const char *const commands[] = {NNC_COMMAND_NAMES};
+  for (int i = 0; i < options->files.count && i < 2; i++)
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+      const char *word = options->files.items[i];
+      if (strcmp(word, commands[k]) != 0 || is_file(word)) continue;
+      const char *file = options->files.count > 1 ? options->files.items[1 - i] : "FILE";
+      const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+      const char *name = arena_strndup(arena, base, strcspn(base, "."));
+      if (options->files.count == 1) name = "OUT";
+      argp_error(state, "'%s' is a command of the executable: nnc %s -o %s, then ./%s %s", word,
+                 file, name, name, word);
+    }
+}
+
 /* `nnc chekc model.net`: a word that is no file, but nearly a command. */
 static void check_command(const Options *options, struct argp_state *state) {
   const char *file = options->files.count > 0 ? options->files.items[0] : NULL;
@@ -384,6 +407,7 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
   check_target(parse, state);
   check_tuning(options, state);
   check_output(options, state);
+  if (single) check_run_command(parse->arena, options, state);
   check_command(options, state);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
@@ -422,14 +446,16 @@ static const struct {
   int key;
   size_t offset; /* in Options */
   const char *name;
-} counts[] = {{KEY_THREADS, offsetof(Options, threads), "--threads"},
-              {'j', offsetof(Options, toolchain.jobs), "--jobs"},
-              {KEY_UNITS, offsetof(Options, toolchain.units), "--units"}};
+  int most;
+} counts[] = {{KEY_THREADS, offsetof(Options, threads), "--threads", NNC_MAX_THREADS},
+              {'j', offsetof(Options, toolchain.jobs), "--jobs", 4096},
+              {KEY_UNITS, offsetof(Options, toolchain.units), "--units", 4096}};
 
 static bool set_count(Options *options, int key, const char *argument, struct argp_state *state) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     if (counts[i].key != key) continue;
-    *(int *)((char *)options + counts[i].offset) = parse_count(state, counts[i].name, argument);
+    *(int *)((char *)options + counts[i].offset) =
+        parse_count(state, counts[i].name, argument, counts[i].most);
     return true;
   }
   return false;

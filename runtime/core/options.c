@@ -246,7 +246,8 @@ static uint64_t most_of(const Option *option) {
   } limits[] = {{FIELD(class_tables.wrong), NNC_MOST_WRONG},
                 {FIELD(keep), NNC_MOST_KEPT},
                 {FIELD(device), NNC_MAX_DEVICE},
-                {FIELD(threads), NNC_MAX_CPUS}};
+                {FIELD(threads), NNC_MAX_THREADS}};
+  _Static_assert((int)NNC_MAX_THREADS <= (int)NNC_MAX_CPUS, "a processor for each thread");
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
     if (limits[i].field == option->offset) return (uint64_t)limits[i].most;
   return INT64_MAX;

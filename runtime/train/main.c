@@ -44,6 +44,8 @@ static const nnc_command commands[] = {
      "Take training steps on given inputs, to compare with others.", nnc_step_command},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+_Static_assert(COMMAND_COUNT == sizeof((const char *[]){NNC_COMMAND_NAMES}) / sizeof(char *),
+               "core/flags.h lists the commands");
 
 static void print_version(void) {
   const char *definitions = nnc_the_model.definitions;

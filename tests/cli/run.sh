@@ -14,6 +14,12 @@ check_status "help names every command" 0 'nnc doc \[NAME\]' "$nnc" --help
 check_status "no file" 2 'which .net file' "$nnc"
 check_status "two files" 2 'one file makes one executable' "$nnc" a.net b.net
 check_status "unknown flag" 2 "^nnc: unknown option '--no-such-flag'; nnc --help lists all$" "$nnc" --no-such-flag x.net
+check_status "a command of the executable" 2 "^nnc: 'train' is a command of the executable: nnc models/iris.net -o iris, then ./iris train$" "$nnc" train models/iris.net
+check_status "after the file" 2 "^nnc: 'bench' is a command.*: nnc a.net -o a, then ./a bench$" "$nnc" a.net bench
+check_status "without a file" 2 "^nnc: 'eval' is a command of the executable: nnc FILE -o OUT, then ./OUT eval$" "$nnc" eval
+check_status "a file of such a name" 0 '^report: entry train' sh -c "cp models/iris.net '$work/report' && cd '$work' && '$nnc' report --report"
+check_status "an option of the executable" 2 "^nnc: '--epochs' is an option of the executable; './OUT --help' lists those$" "$nnc" models/iris.net --epochs=1
+check_status "as many threads as the executable takes" 2 'threads takes a number from 1 to 1024, not "1025"' "$nnc" models/iris.net --threads=1025
 # misspelt WORD MEANT ARGUMENT...: the words of the command line that are meant.
 misspelt() { check_status "misspelt $1" 2 "^nnc: .*$1.*; did you mean [\"']$2[\"']\\?" "$nnc" "${@:3}"; }
 misspelt --emitt --emit --emitt=c models/iris.net
@@ -163,6 +169,21 @@ EOF
 check_status "gradients hold constants fast" 0 'G\.w .*ok' "$nnc" "$work/constant.net" --check-gradients
 sed 's/D(x) - 1) ^ 2/D(x) - 1) ^ 0.5/' "$work/constant.net" >"$work/nan.net"
 check_status "a gradient that is not a number" 1 'D\.linear\.0\.w .*NaN at random' "$nnc" "$work/nan.net" --check-gradients
+check_status "its line" 1 'nan\.net:8:15: warning: NaN first comes up in .d_loss., pow of -[0-9.]+ and 0\.5$' "$nnc" "$work/nan.net" --check-gradients
+check_status "its inputs" 1 'help: random inputs lead there: x from -[0-9.]+ to [0-9.]+$' "$nnc" "$work/nan.net" --check-gradients
+cat >"$work/lengths.net" <<'EOF'
+const batch = 8
+data train { length, x = npz("x.npz") }
+input length : i32[batch]
+input x : f32[batch, 5]
+h = linear(x[..., none], 3) * f32(arange(5) < length[:, none])[..., none]
+loss = mean(sum(h, axis = 1) / f32(length)[:, none])
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 1 }
+EOF
+check_status "lengths begin at 1" 0 'h\.w .*ok' "$nnc" "$work/lengths.net" --check-gradients
+sed 's/f32(length)/f32(length * 0)/' "$work/lengths.net" >"$work/infinite.net"
+check_status "where an infinity is from" 1 "infinite\.net:6:13: note: of an infinity, which first comes up here, in 'loss', div$" "$nnc" "$work/infinite.net" --check-gradients
+check_status "and by which lengths" 1 'help: random inputs lead there: .*length from 1 to 5$' "$nnc" "$work/infinite.net" --check-gradients
 check_status "dot" 0 '^digraph' "$nnc" models/iris.net --emit=dot
 check_status "time of passes" 0 'differentiate' "$nnc" models/iris.net --time-passes --stop-after=dce
 check_status "time of stages" 0 '^plan .*' "$nnc" models/iris.net --time-passes --emit=program
