@@ -323,25 +323,26 @@ const Builtin builtins_words[] = {
          "minibatch continues that row of the one before; within: shuffled, COUNT at a time. "
          "Without it "
          "training shuffles each epoch."
-         " Example: data test { x = npy(\"x.npy\"); order = file }"),
+         " Example: data train { x = npy(\"x.npy\"); order = file }"),
     DATA("file", "order = file",
          "Examples come in the order of the files, unshuffled."
-         " Example: data test { x = npy(\"x.npy\"); order = file }"),
+         " Example: data train { x = npy(\"x.npy\"); order = file }"),
     DATA("streams", "order = streams",
          "Each row of a minibatch continues that row of the one before, for networks whose memory "
-         "goes on. Example: data test { x = npy(\"x.npy\"); order = streams }"),
+         "goes on. Example: data train { x = npy(\"x.npy\"); order = streams }"),
     DATA("within", "order = within(COUNT)",
-         "An epoch takes COUNT examples at a time, which it shuffles, from 16 places of the set: "
+         "In data train: an epoch takes COUNT examples at a time, which it shuffles, from 16 "
+         "places of the set: "
          "files "
          "that are larger than memory are read piece by piece."
-         " Example: data test { x = npy(\"x.npy\") | on_disk; order = within(8192) }"),
+         " Example: data train { x = npy(\"x.npy\") | on_disk; order = within(8192) }"),
     DATA("tail", "tail = wrap",
          "In data train: the last, incomplete minibatch of an epoch is filled from the epoch's "
          "beginning. Without this key it is dropped."
-         " Example: data test { x = npy(\"x.npy\"); tail = wrap }"),
+         " Example: data train { x = npy(\"x.npy\"); tail = wrap }"),
     DATA("wrap", "tail = wrap",
-         "The last minibatch of an epoch is filled from its beginning."
-         " Example: data test { x = npy(\"x.npy\"); tail = wrap }"),
+         "In data train: the last minibatch of an epoch is filled from its beginning."
+         " Example: data train { x = npy(\"x.npy\"); tail = wrap }"),
 
     SOURCE("idx", "idx(file, ...)",
            "Files in the format of MNIST, one a field: [n, ...]."

@@ -60,6 +60,19 @@ static bool read_option(Elaborator *e, const AstEntry *entry, DataSet *set) {
   return true;
 }
 
+/* Evaluation reads each example once, in the order of the files. */
+static void warn_not_trained(Elaborator *e, const AstEntry *entry, const DataSet *set) {
+  if (strcmp(set->name, "train") == 0) return;
+  Span at = entry->names.items[0].span;
+  if (set->wrap_tail && entry->names.items[0].text == name_intern("tail"))
+    diag_help(report_warning(e, at, "'tail = wrap' does nothing in 'data %s'", set->name),
+              "it is of 'data train': evaluation takes each example once, those of the last, "
+              "incomplete minibatch too");
+  if (set->order == DATA_ORDER_WITHIN && entry->names.items[0].text == name_intern("order"))
+    diag_help(report_warning(e, at, "'order = within' does nothing in 'data %s'", set->name),
+              "it is of 'data train': evaluation shuffles nothing");
+}
+
 static bool set_has_field(const DataSet *set, const char *name) {
   for (int i = 0; i < set->pipeline_count; i++)
     if (data_has_field(&set->pipelines[i], name)) return true;
@@ -98,7 +111,9 @@ void data_evaluate(Elaborator *e, const AstStmt *stmt) {
       report_error(e, entry->span, "groups of parameters belong in train");
       continue;
     }
-    if (read_option(e, entry, &set) || !check_fields(e, &set, entry)) continue;
+    bool is_option = read_option(e, entry, &set);
+    if (is_option) warn_not_trained(e, entry, &set);
+    if (is_option || !check_fields(e, &set, entry)) continue;
     /* With a mistake in it the line still feeds its inputs. */
     data_read_line(e, entry, &set.pipelines[set.pipeline_count]);
     set.pipeline_count += data_count_parts(entry);
@@ -207,6 +222,24 @@ void data_check_predicted(Elaborator *e) {
   }
 }
 
+/* Rows that go on with those of the minibatch before, and examples that do not. */
+static void warn_shuffled_streams(Elaborator *e, const DataSet *train) {
+  bool is_shuffled = train->order == DATA_ORDER_SHUFFLED || train->order == DATA_ORDER_WITHIN;
+  for (int i = 0; i < e->module->variables.count && is_shuffled; i++) {
+    const Variable *variable = &e->module->variables.items[i];
+    const Shape *shape = &variable->type.shape;
+    bool has_rows = shape->rank > 1 && shape->dim[0] > 1 && shape->dim[0] == e->module->run.batch;
+    if (variable->kind != VARIABLE_STREAM || !has_rows) continue;
+    Diagnostic *d = report_warning(e, variable->span,
+                                   "the stream '%s' has a row for each example, but training "
+                                   "shuffles them: no row goes on in the next minibatch",
+                                   variable->path);
+    diag_note(d, train->span, "the data set");
+    diag_help(d, "data train { ...; order = streams }, and so in the sets that are evaluated");
+    return; /* the others are alike */
+  }
+}
+
 void data_check(Elaborator *e) {
   Module *module = e->module;
   bool complete = e->errors == 0; /* else an input may be missing */
@@ -233,6 +266,7 @@ void data_check(Elaborator *e) {
     data_check_choices(e, set);
     data_check_joints(e, set);
   }
+  if (train && complete) warn_shuffled_streams(e, train);
   data_check_fit(e, train);
   data_check_vocabularies(e, train);
   data_check_palettes(e, train);
