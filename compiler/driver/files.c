@@ -1,24 +1,32 @@
 /* What the commands share: reading sources, printing diagnostics, writing results. */
 #include "driver/commands.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/files.h"
 
-/* What a file is that holds no text, with what to do; NULL: it may hold a text. Pictures, tensors, archives and
- * UTF-16 have a NUL among their first bytes; one further on is a mistake of its line. */
+/* Pictures, tensors, archives and UTF-16 begin with bytes that no text has. One such byte is a mistake of its line. */
+static bool begins_binary(const SourceFile *source) {
+  enum { BEGINNING = 16, MANY = 3 };
+  int odd = 0;
+  for (size_t i = 0; i < source->length && i < BEGINNING; i++) {
+    unsigned char byte = (unsigned char)source->text[i];
+    odd += iscntrl(byte) && !isspace(byte);
+  }
+  return odd >= MANY;
+}
+
+/* What a file is that holds no text, with what to do; NULL: it may hold a text. */
 static const char *describe_binary(Arena *arena, const SourceFile *source) {
-  enum { BEGINNING = 64 };
-  size_t length = source->length < BEGINNING ? source->length : BEGINNING;
-  if (file_begins_executable(source->text, length))
+  if (file_begins_executable(source->text, source->length))
     return arena_printf(arena,
-                        "it is an executable, and nnc reads .net files; "
-                        "'%s%s --help' says what it does",
+                        "it is an executable, and nnc reads .net files; '%s%s --help' says what "
+                        "it does",
                         strchr(source->name, '/') ? "" : "./", source->name);
-  if (memchr(source->text, 0, length) == NULL) return NULL;
-  return "it is no text in UTF-8, as .net files are";
+  return begins_binary(source) ? "it is no text in UTF-8, as .net files are" : NULL;
 }
 
 SourceFile *driver_read(Arena *arena, const char *path) {
