@@ -136,9 +136,21 @@ int name_distance(const char *a, const char *b) {
   return distance;
 }
 
+/* The shortest candidate that the whole name begins, for names that are long enough to mean something. */
+static const char *find_begun(const char *name, const char *const *candidates, int count) {
+  const char *begun = NULL;
+  size_t length = strlen(name);
+  for (int i = 0; i < count && length >= 4; i++)
+    if (strncmp(candidates[i], name, length) == 0 &&
+        (!begun || strlen(candidates[i]) < strlen(begun)))
+      begun = candidates[i];
+  return begun;
+}
+
 const char *name_nearest(const char *name, const char *const *candidates, int count) {
+  const char *begun = find_begun(name, candidates, count);
   int length = (int)strlen(name);
-  int allowed = length / 3 > 1 ? length / 3 : 1;
+  int allowed = length / 3 > 1 && !begun ? length / 3 : 1;
   const char *nearest = NULL;
   for (int i = 0; i < count; i++) {
     int other = (int)strlen(candidates[i]);
@@ -150,5 +162,5 @@ const char *name_nearest(const char *name, const char *const *candidates, int co
     nearest = candidates[i];
     if (distance == 0) break;
   }
-  return nearest;
+  return nearest ? nearest : begun;
 }

@@ -13,7 +13,8 @@ const char *name_join(const char *parent, const char *element); /* "parent.eleme
 /* Damerau-Levenshtein distance, for "did you mean".  */
 int name_distance(const char *a, const char *b);
 /* The candidate nearest to `name`, or NULL when none is near enough to be a likely misspelling (distance
- * at most a third of the length, at least 1). */
+ * at most a third of the length, at least 1). One that begins with `name` of 4 letters or more is nearer than those of a
+ * distance above 1. */
 const char *name_nearest(const char *name, const char *const *candidates, int count);
 
 #endif

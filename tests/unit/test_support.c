@@ -152,6 +152,12 @@ static void nearest_is_a_likely_slip_or_none(void **state) {
   assert_null(name_nearest("conv2d", known, 5));
   assert_null(name_nearest("y", known, 5));
   assert_null(name_nearest("relu", known, 0));
+  /* What the name begins is nearer than two letters less, but not than one. */
+  const char *begun[] = {"size", "resize_nearest", "resize_linear", "median", "median_filter"};
+  assert_string_equal(name_nearest("resize", begun, 5), "resize_linear");
+  assert_string_equal(name_nearest("media", begun, 5), "median");
+  assert_string_equal(name_nearest("sizes", begun, 5), "size");
+  assert_null(name_nearest("res", begun, 5));
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */

@@ -232,7 +232,6 @@ static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
   return d;
 }
 
-/* A check of a def on its arguments: fails with the message, and the tensor's place. */
 /* [n, 1] beside [n], as a layer of one unit and its target: which of the two has the axis too many. */
 static void help_extra_axis(Diagnostic *d, Value a, Value b) {
   if (!value_is_tensor(a) || !value_is_tensor(b)) return;
@@ -247,6 +246,19 @@ static void help_extra_axis(Diagnostic *d, Value a, Value b) {
               longer == first ? "first" : "second");
 }
 
+/* linear(4, 8): a number where the def that checks has a tensor. */
+static void help_number(Elaborator *e, Diagnostic *d, const Bound *bound, int argument) {
+  Value value = bound->values[argument];
+  const AstArguments *arguments = bound->expr ? &bound->expr->call.arguments : NULL;
+  if (!value_is_number(value) || !e->frame->parent || !arguments || argument >= arguments->count)
+    return;
+  const AstExpr *expr = arguments->items[argument].value;
+  if (expr->kind == AST_NAME)
+    diag_help(d, "'%s' is %s, but must be a tensor: %s(%s, ...)", expr->name,
+              value_describe(e->arena, value), e->frame->function, expr->name);
+}
+
+/* A check of a def on its arguments: fails with the message, and the tensor's place. */
 static Value apply_assert(Elaborator *e, const Bound *bound) {
   Value condition = convert_plain(e, bound->values[0], bound->spans[0]);
   if (condition.kind == VALUE_BOOL && condition.boolean) return value_none();
@@ -258,6 +270,7 @@ static Value apply_assert(Elaborator *e, const Bound *bound) {
     frame->has_returned = true;
     vec_push(e->arena, &frame->returned, value_error());
   }
+  for (int i = 2; i <= 3; i++) help_number(e, d, bound, i);
   for (int i = 2; i <= 3; i++)
     if (value_is_tensor(bound->values[i]))
       report_note_tensor(e, d,

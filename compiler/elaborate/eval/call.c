@@ -305,7 +305,7 @@ void call_optimizer(Elaborator *e, const Deferred *definer, Slot *w, Node *g, co
   frame->state_type = &w->type;
   int errors = e->errors;
   evaluate_block(e, frame->stmts);
-  if (!w->stored && e->errors == errors)
+  if (!w->stored && e->errors == errors && !e->trace->exhausted)
     report_error(e, definer->function->stmt->function.name.span,
                  "the %s '%s' never stores into w: %s", what, definer->function->name, example);
   call_leave(e, frame);

@@ -328,14 +328,15 @@ static Value refuse_parameter(Elaborator *e, const Layer *layer, AstName name) {
   Text text = {0};
   size_t length = strlen(layer->path);
   int count = 0;
-  Diagnostic *d =
-      report_error(e, name.span, "the layer '%s' has no parameter '%s'", layer->path, name.text);
-  diag_note(d, layer->span, "the layer");
   for (int i = 0; i < e->trace->slots.count; i++) {
     const char *path = e->trace->slots.items[i]->path;
     if (strncmp(path, layer->path, length) == 0 && path[length] == '.')
       text_printf(&text, "%s%s", count++ ? ", " : "", path);
   }
+  if (count == 0 && e->errors > 0) return value_error(); /* its call may have failed for those */
+  Diagnostic *d =
+      report_error(e, name.span, "the layer '%s' has no parameter '%s'", layer->path, name.text);
+  diag_note(d, layer->span, "the layer");
   if (count > 0) diag_help(d, "it has %s", text.data);
   else diag_help(d, "its first call makes its parameters: call it before");
   text_free(&text);
