@@ -8,15 +8,17 @@
 
 #include "support/files.h"
 
-/* Pictures, tensors, archives and UTF-16 begin with bytes that no text has. One such byte is a mistake of its line. */
+/* Pictures, tensors, archives and UTF-16 begin with bytes that no text has, NUL among them. One such byte is a mistake of
+ * its line, as are codes that a terminal obeys. */
 static bool begins_binary(const SourceFile *source) {
   enum { BEGINNING = 16, MANY = 3 };
-  int odd = 0;
+  int odd = 0, nul = 0;
   for (size_t i = 0; i < source->length && i < BEGINNING; i++) {
     unsigned char byte = (unsigned char)source->text[i];
     odd += iscntrl(byte) && !isspace(byte);
+    nul += byte == '\0';
   }
-  return odd >= MANY;
+  return odd >= MANY && nul > 0;
 }
 
 /* What a file is that holds no text, with what to do; NULL: it may hold a text. */

@@ -267,7 +267,8 @@ check_file=$work/runs/a/checkpoint.safetensors
 unchanged "export over the checkpoint" "$check_file" 1 'it is the checkpoint itself' run export --out "$work/runs/a" "$check_file"
 ln -s runs/a/checkpoint.safetensors "$work/alias.safetensors"
 unchanged "by another name" "$check_file" 1 'it is the checkpoint itself' run export --out "$work/runs/a" "$work/alias.safetensors"
-unchanged "export over data" "$work/rows.csv" 1 'is no safetensors file' run export --out "$work/runs/a" "$work/rows.csv"
+unchanged "export over data" "$work/rows.csv" 2 'export writes safetensors and npz, not a table' run export --out "$work/runs/a" "$work/rows.csv"
+unchanged "told that it is" "$work/rows.csv" 1 'is no safetensors file' run export --out "$work/runs/a" --format=safetensors "$work/rows.csv"
 unchanged "export over a program" "$work/m.net" 1 'is no npz file' run export --out "$work/runs/a" --format=npz "$work/m.net"
 check_status "export to a device" 1 'no regular file' run export --out "$work/runs/a" /dev/null
 check_status "export to a folder" 1 'it is a folder' run export --out "$work/runs/a" "$work/far"
