@@ -17,6 +17,12 @@ static const char *const reserved[] = {
     "end",
 };
 
+/* What begins so is the runtime's, or the address of a buffer; what would begin so with a number after it, too. */
+static bool has_own_beginning(const char *name) {
+  bool is_own = strncmp(name, "nnc", 3) == 0 || strncmp(name, "mem", 3) == 0;
+  return is_own && (name[3] == '_' || name[3] == 0);
+}
+
 /* Names such as i0, t12, a1 belong to the generated code. */
 static bool is_generated_name(const char *name) {
   if (strchr("abcijklmnrstvx", name[0]) == NULL) return false;
@@ -32,8 +38,7 @@ static bool is_reserved(const NameScope *scope, const char *name) {
   while (scope->outer != NULL) scope = scope->outer;
   for (const char *const *word = scope->words; word != NULL && *word != NULL; word++)
     if (strcmp(*word, name) == 0) return true;
-  return is_generated_name(name) || strncmp(name, "nnc_", 4) == 0 ||
-         strncmp(name, "mem_", 4) == 0 || name[0] == '_';
+  return is_generated_name(name) || has_own_beginning(name) || name[0] == '_';
 }
 
 /* "", "_12": what may follow the name of a table or function. */
@@ -98,7 +103,7 @@ const char *naming_make(NameScope *scope, const char *wish) {
   if (*base == 0) base = arena_strdup(scope->arena, "value"); /* a name of signs alone */
   if (isdigit((unsigned char)*base)) base = arena_printf(scope->arena, "n%s", base);
   /* Names without small letters are the templates' constants. */
-  if (strpbrk(base, "abcdefghijklmnopqrstuvwxyz") == NULL)
+  if (strpbrk(base, "abcdefghijklmnopqrstuvwxyz") == NULL || has_own_beginning(base))
     base = arena_printf(scope->arena, "v_%s", base);
   const char *name = base;
   if (is_reserved(scope, name)) name = base = arena_printf(scope->arena, "%s_", base);
