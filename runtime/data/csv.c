@@ -242,8 +242,8 @@ static int check_header(CsvLoad *load) {
   }
   if (!are_numbers) return 0;
   return csv_fail(reader, reader->cells[0].line, 1,
-                  "a header is expected, but this line has numbers; "
-                  "say header = false, or header = true if it is a header");
+                  "a header is expected, but this line has numbers; %s",
+                  csv_hint_header(reader->context));
 }
 
 /* Columns that the call does not state are those that training has, or in other files of a pattern the first. */

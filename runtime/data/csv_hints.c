@@ -76,3 +76,9 @@ CsvHint csv_hint_number(const CsvReader *reader, int64_t column, const char *fie
   else snprintf(hint.text, sizeof hint.text, "; text needs the stage categories(%s)", field);
   return hint;
 }
+
+const char *csv_hint_header(const DataContext *context) {
+  return context->is_prediction && context->files
+             ? "put the line of names of training's file before it"
+             : "say header = false, or header = true if it is a header";
+}

@@ -9,4 +9,8 @@ CsvHint csv_hint_record(const CsvReader *reader);
 CsvHint csv_hint_number(const CsvReader *reader, int64_t column, const char *field,
                         bool may_be_header);
 
+/* What to do where a header is expected and the first line has numbers: to the program, or to a file that predict is
+ * given. */
+const char *csv_hint_header(const DataContext *context);
+
 #endif

@@ -88,8 +88,8 @@ static int check_header(const CsvColumns *columns, const CsvReader *reader, cons
   for (int64_t i = 0; i < columns->count; i++)
     if (data_parse_number(csv_text(reader, i), reader->cells[i].length, &number))
       return csv_fail(reader, reader->cells[0].line, 1,
-                      "a header is expected, but this line has numbers; "
-                      "say header = false, or header = true if it is a header");
+                      "a header is expected, but this line has numbers; %s",
+                      csv_hint_header(reader->context));
   return 0;
 }
 

@@ -306,6 +306,23 @@ check "keeps the C file" grep -q 'net_h_y' "$work/debug.c"
 if command -v readelf >/dev/null; then
   check_status "whose lines are in the executable" 0 'debug\.c' readelf --debug-dump=decodedline "$work/debug"
 fi
+# ---- names that emitted code has for its own ----
+cat > "$work/names.net" <<'END'
+const batch = 4
+data train { nnc_x = npy("x.npy") }
+input nnc_x : f32[batch, 3]
+state mem   : f32[3] = zeros
+state mem_x : f32[3] = zeros
+state nnc   : f32[3] = zeros
+param net_x = 1.0
+mem   <- mem + mean(nnc_x, axis = 0)
+mem_x <- mem_x + mem
+nnc   <- nnc + mem_x
+train { minimize = mean(nnc_x * net_x) ^ 2 + mean(mem) + mean(nnc), optimizer = sgd, steps = 2 }
+END
+check "variables called mem, mem_x and nnc" timeout 60 "$nnc" "$work/names.net" $quick -o "$work/names"
+check_status "and they compute" 0 '"steps":3' "$work/names" bench --steps 3 --threads 1
+
 check "--static" "$nnc" models/iris.net $quick --static -o "$work/static"
 check_status "links nothing shared" 0 '^0$' sh -c "readelf -dlW '$work/static' | grep -cE 'NEEDED|INTERP'; true"
 check_status "and runs with threads" 0 '"threads":2' "$work/static" bench --steps 5 --threads 2

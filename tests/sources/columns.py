@@ -91,7 +91,7 @@ expect("a column is missing, with the label there", 1, r'lacks.csv has no column
 write("near.csv", b"size,agee,rooms\n1,2,3\n")
 expect("a column of another name", 1, r'near.csv has no column "age", which training has for x; did you mean "agee"\?', "./homes", "predict", "--out", "homes.out", "near.csv")
 write("bare.csv", b"1,2,3\n4,5,6\n")
-expect("no header", 1, "bare.csv:1:1: a header is expected, but this line has numbers", "./homes", "predict", "--out", "homes.out", "bare.csv")
+expect("no header", 1, "bare.csv:1:1: a header is expected, but this line has numbers; put the line of names of training's file before it$", "./homes", "predict", "--out", "homes.out", "bare.csv")
 compiled("truth", '"part-*.csv"', '"test.csv"', "guess = argmax(y), kind = kind")
 expect("a label that a result needs", 1, r'unlabelled.csv has no column "kind", which training has for kind$', "./truth", "predict", "--init", "homes.out/checkpoint.safetensors", "unlabelled.csv")
 expect("the checkpoint's names", 0, r"fitted x.columns: size age rooms\n.*fitted kind.columns: kind\n", "./homes", "info", "--out", "homes.out")
