@@ -355,8 +355,9 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
   *shape = shape_scalar();
   if (value.kind == VALUE_INT) value = value_list(e->arena, 1, &value);
   if (!value_is_sequence(value))
-    return report_wrong_kind(e, at, what,
-                             value_is_number(value) ? "an integer" : "a list of integers", value);
+    return report_wrong_kind(
+        e, at, what, value_is_number(value) ? "an integer" : "an integer or a list of integers",
+        value);
   int64_t length = value_sequence_length(value);
   if (length > MAX_RANK)
     return report_failure(e, at, "%s has %lld axes, but a tensor has at most %d", what,
