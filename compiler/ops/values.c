@@ -17,8 +17,7 @@ typedef struct Carried {
 typedef struct Uses {
   bool is_index, is_compared, tells_zero;
   int64_t first, last; /* of an index */
-  int64_t
-      steps; /* the least n of all of 0, 1, ..., n - 1 that it is held against by order; 0: none */
+  int64_t steps; /* the least n of the ranges 0 to n - 1 that its order is compared with; 0: none */
   int64_t greatest; /* constant that it is compared with */
 } Uses;
 

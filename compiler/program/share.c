@@ -64,11 +64,11 @@ static void share_outputs(Lowering *lowering, const Launch *launch, const int *l
 
 /* ---- rows of scans ------------------------------------------------------------------------- */
 
-/* How a round touches the row of a table. */
+/* How a round touches the row of a table. It is known where only launches of the round itself touch the table, its row
+ * alone, and blocks their part of that. */
 typedef struct RowUse {
   int first, last; /* places in the order of the round; -1: not at all */
-  bool
-      is_known; /* only launches of the round itself touch the table, its row alone, blocks their part of it */
+  bool is_known;
 } RowUse;
 
 /* Does the launch, which is in a task loop, touch this operand by its own block alone? */
@@ -130,15 +130,14 @@ static void share_rows(Lowering *lowering, int target) {
   if (!written.is_known || written.first < 0) return;
   const Launch *writer = &lowering->launches.items[lowering->order.items[written.first]];
   for (int i = 0; i < lowering->argument_count; i++) {
-    Buffer *sequence = lowering->dies[i] ? table_of(lowering, lowering->arguments[i]) : NULL;
+    int from = lowering->arguments[i];
+    const Buffer *sequence = lowering->dies[i] ? table_of(lowering, from) : NULL;
     if (!sequence || sequence->type.dtype != table->type.dtype ||
-        program->buffers.items[target].bytes !=
-            program->buffers.items[lowering->arguments[i]].bytes)
+        program->buffers.items[target].bytes != program->buffers.items[from].bytes)
       continue;
-    RowUse read = find_row_use(lowering, lowering->arguments[i]);
+    RowUse read = find_row_use(lowering, from);
     if (!read.is_known || read.last > written.first ||
-        (read.last == written.first &&
-         !can_write_over(lowering, writer, target, lowering->arguments[i])))
+        (read.last == written.first && !can_write_over(lowering, writer, target, from)))
       continue;
     table->alias_of = buffer_root(program, sequence->id);
     lowering->dies[i] = false;

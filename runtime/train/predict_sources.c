@@ -28,57 +28,60 @@ static bool find_source(const char *path, nnc_predict_source *source) {
   return true;
 }
 
-static void add_source(nnc_predict_sources *sources, const char *path) {
-  if (find_source(path, &sources->items[sources->count])) sources->count++;
-}
-
-static bool add_text(nnc_predict_sources *sources, const char *folder, const char *text) {
-  char *path = nnc_path_join(folder, text);
-  if (!path) return false;
-  add_source(sources, path);
-  free(path);
+/* False after a message. */
+static bool add_source(nnc_predict_sources *sources, const char *path) {
+  nnc_predict_source found;
+  if (!find_source(path, &found)) return true;
+  if (sources->count == sources->room) {
+    int64_t room = 2 * sources->room + 16;
+    nnc_predict_source *grown = realloc(sources->items, (size_t)room * sizeof *grown);
+    if (!grown) {
+      nnc_error("cannot allocate a list of %lld files", (long long)room);
+      return false;
+    }
+    sources->items = grown;
+    sources->room = room;
+  }
+  sources->items[sources->count++] = found;
   return true;
 }
 
-/* Texts in the program, each of which may be the name of a file; adds them, or only counts them. */
-static bool take_texts(nnc_predict_sources *sources, const char *folder, int64_t *texts) {
+/* A text of the program, which may be the name of a file. */
+static bool add_text(nnc_predict_sources *sources, const char *folder, const char *text) {
+  char *path = nnc_path_join(folder, text);
+  bool good = path && add_source(sources, path);
+  free(path);
+  return good;
+}
+
+static bool add_texts(nnc_predict_sources *sources, const char *folder) {
   const nnc_model *model = &nnc_the_model;
-  for (int i = 0; i < model->initial_count; i++) {
-    (*texts)++;
-    if (sources->items && !add_text(sources, folder, model->initials[i].file)) return false;
-  }
+  bool good = true;
+  for (int i = 0; good && i < model->initial_count; i++)
+    good = add_text(sources, folder, model->initials[i].file);
   for (int s = 0; s < model->data_set_count; s++)
     for (int p = 0; p < model->data_sets[s].pipeline_count; p++) {
       const nnc_call *call = &model->data_sets[s].pipelines[p].calls[0];
-      for (int i = 0; i < call->argument_count; i++) {
-        const nnc_value *value = &call->arguments[i].value;
-        if (value->kind != NNC_STRING) continue;
-        (*texts)++;
-        if (sources->items && !add_text(sources, folder, value->string)) return false;
-      }
+      for (int i = 0; good && i < call->argument_count; i++)
+        if (call->arguments[i].value.kind == NNC_STRING)
+          good = add_text(sources, folder, call->arguments[i].value.string);
     }
-  return true;
+  return good;
 }
 
 bool nnc_predict_sources_find(nnc_predict_sources *sources, const nnc_options *options,
                               const nnc_data *data) {
-  int64_t examples = data ? nnc_data_examples(data) : 0, texts = 0;
+  int64_t examples = data ? nnc_data_examples(data) : 0;
   bool has_names = examples > 0 && nnc_data_row_name(data, 0);
-  const char *folder = nnc_data_folder(options);
   *sources = (nnc_predict_sources){0};
-  take_texts(sources, folder, &texts);
-  int64_t most = texts + options->argument_count + (has_names ? examples : 0);
-  sources->items = calloc((size_t)most + 1, sizeof *sources->items);
-  if (!sources->items) {
-    nnc_error("cannot allocate the list of %lld files", (long long)most);
-    return false;
-  }
-  for (int i = 0; i < options->argument_count; i++) add_source(sources, options->arguments[i]);
-  for (int64_t i = 0; has_names && i < examples; i++)
-    add_source(sources, nnc_data_row_name(data, i));
-  if (!take_texts(sources, folder, &texts)) return false;
-  qsort(sources->items, (size_t)sources->count, sizeof *sources->items, compare_sources);
-  return true;
+  bool good = add_texts(sources, nnc_data_folder(options));
+  for (int i = 0; good && i < options->argument_count; i++)
+    good = add_source(sources, options->arguments[i]);
+  for (int64_t i = 0; good && has_names && i < examples; i++)
+    good = add_source(sources, nnc_data_row_name(data, i));
+  if (sources->count > 1)
+    qsort(sources->items, (size_t)sources->count, sizeof *sources->items, compare_sources);
+  return good;
 }
 
 void nnc_predict_sources_free(nnc_predict_sources *sources) {
@@ -89,7 +92,7 @@ void nnc_predict_sources_free(nnc_predict_sources *sources) {
 bool nnc_predict_sources_spare(const nnc_predict_sources *sources, const char *flag,
                                const char *path) {
   nnc_predict_source found;
-  if (!find_source(path, &found) ||
+  if (sources->count == 0 || !find_source(path, &found) ||
       !bsearch(&found, sources->items, (size_t)sources->count, sizeof found, compare_sources))
     return true;
   nnc_error("%s: a result would be written over %s, which the program reads; name another folder",

@@ -8,7 +8,7 @@
 typedef struct nnc_predict_source nnc_predict_source;
 
 typedef struct nnc_predict_sources {
-  int64_t count;
+  int64_t count, room;
   nnc_predict_source *items; /* in order */
 } nnc_predict_sources;
 
