@@ -5,7 +5,7 @@
  *
  * nnc_to_TYPE rounds to the nearest, a tie to even, with subnormal numbers; beyond the largest
  * number is infinity; a NaN stays one, made quiet, with the upper bits of its fraction.
- * nnc_from_TYPE is exact.
+ * nnc_from_TYPE is exact. nnc_round_TYPE is both, there and back; nnc_TYPE_bits converts what was rounded so, exactly.
  *
  * All of it is integer arithmetic without branches, the same bits on every machine. Compilers
  * vectorize it, as they do not with their half-precision types: a loop y = a * b of f16 takes 0.5
@@ -45,19 +45,17 @@ NNC_INLINE float nnc_odd_f32(double x) {
 
 NNC_INLINE float nnc_from_bf16(uint16_t x) { return nnc_bits_f32((uint32_t)x << 16); }
 
-NNC_INLINE uint16_t nnc_to_bf16(float x) {
-  uint32_t bits = nnc_f32_bits(x);
-  uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
-  return (uint16_t)(x != x ? (bits >> 16) | 0x40 : rounded);
+/* The nearest f32 that is a bf16: up from half a place on, and of two that are as near the even one, whose last place is
+ * 0. */
+NNC_INLINE float nnc_round_bf16(float x) {
+  uint32_t bits = nnc_f32_bits(x), up = bits + 0x8000;
+  up &= (up & 0xFFFF) != 0 ? 0xFFFF0000 : 0xFFFE0000;
+  return nnc_bits_f32(x != x ? bits | 0x400000 : up);
 }
 
-/* The same as an f32: up from half a place on, and of two that are as near the even one, whose last place is 0. What is
- * no number stays what it is. */
-NNC_INLINE float nnc_round_bf16(float x) {
-  uint32_t up = nnc_f32_bits(x) + 0x8000;
-  float rounded = nnc_bits_f32(up & ((up & 0xFFFF) != 0 ? 0xFFFF0000 : 0xFFFE0000));
-  return x != x ? x : rounded;
-}
+NNC_INLINE uint16_t nnc_bf16_bits(float x) { return (uint16_t)(nnc_f32_bits(x) >> 16); }
+
+NNC_INLINE uint16_t nnc_to_bf16(float x) { return nnc_bf16_bits(nnc_round_bf16(x)); }
 
 /* ---- f16 ---- */
 
@@ -78,6 +76,15 @@ NNC_INLINE uint16_t nnc_to_f16(float x) {
   uint32_t half = magnitude < 0x38800000 ? subnormal : normal;
   half = magnitude >= 0x477FF000 ? 0x7C00 : half;
   half = magnitude > 0x7F800000 ? 0x7E00 | (magnitude >> 13 & 0x3FF) : half;
+  return (uint16_t)(half | sign);
+}
+
+NNC_INLINE uint16_t nnc_f16_bits(float x) {
+  uint32_t bits = nnc_f32_bits(x), sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7FFFFFFF;
+  uint32_t normal = (magnitude - 0x38000000) >> 13;
+  uint32_t subnormal = nnc_f32_bits(nnc_bits_f32(magnitude) + 0.5f) - 0x3F000000;
+  uint32_t half = magnitude < 0x38800000 ? subnormal : normal;
+  half = magnitude >= 0x7F800000 ? 0x7C00 | (magnitude >> 13 & 0x3FF) : half;
   return (uint16_t)(half | sign);
 }
 

@@ -21,6 +21,18 @@ static float wide_f16(uint16_t x) { return wide[1][x]; }
 static uint16_t narrow_bf16(float x) { return nnc_to_bf16(x); }
 static uint16_t narrow_f16(float x) { return nnc_to_f16(x); }
 
+/* What is an f16 has its bits, NaNs and infinities included. */
+static int count_wrong_bits(void) {
+  static uint16_t bits[COUNT];
+  int wrong = 0;
+  for (int i = 0; i < COUNT; i++) bits[i] = nnc_f16_bits(wide[1][i]);
+  for (int i = 0; i < COUNT; i++) wrong += bits[i] != nnc_to_f16(wide[1][i]);
+  for (int i = 0; i < COUNT; i++) bits[i] = nnc_bf16_bits(wide[0][i]);
+  for (int i = 0; i < COUNT; i++) wrong += bits[i] != patterns[i];
+  if (wrong > 0) printf("%d are stored as other than they are\n", wrong);
+  return wrong;
+}
+
 /* Rounding to bf16 as an f32 is converting there and back, of all that is a number; what is none stays none. Every 61st
  * pattern, and all around ties of some exponents. */
 static int count_wrong_rounds(void) {
@@ -54,5 +66,5 @@ int main(void) {
            golden->widen, narrowed, golden->narrow);
     wrong++;
   }
-  return wrong + (count_wrong_rounds() > 0);
+  return wrong + (count_wrong_bits() > 0) + (count_wrong_rounds() > 0);
 }

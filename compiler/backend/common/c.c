@@ -81,9 +81,14 @@ const char *c_loaded(Arena *arena, DType dtype, const char *element) {
                               : element;
 }
 
+/* A value of 16 bits has been rounded, and is stored exactly: "nnc_bf16_bits(t0)". Where its text ends with the
+ * rounding, that is part of the conversion: "nnc_to_bf16(a + b)". */
 const char *c_stored(Arena *arena, DType dtype, const char *value) {
-  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_to_%s(%s)", dtype_name(dtype), value)
-                              : value;
+  if (!dtype_is_half(dtype)) return value;
+  const char *name = dtype_name(dtype);
+  const char *inner = code_argument(arena, value, arena_printf(arena, "nnc_round_%s", name));
+  return inner ? arena_printf(arena, "nnc_to_%s(%s)", name, inner)
+               : arena_printf(arena, "nnc_%s_bits(%s)", name, value);
 }
 
 const char *c_rounded(Arena *arena, DType dtype, const char *value) {

@@ -92,6 +92,15 @@ const char *code_atom(Arena *arena, const char *text) {
   return is_atom(text) ? text : arena_printf(arena, "(%s)", text);
 }
 
+const char *code_argument(Arena *arena, const char *text, const char *function) {
+  size_t length = strlen(function), end = strlen(text);
+  if (strncmp(text, function, length) != 0 || text[length] != '(') return NULL;
+  int depth = 1;
+  const char *first = text + length + 1, *c = first;
+  for (; depth > 0; c++) depth += (*c == '(') - (*c == ')');
+  return c == text + end ? arena_printf(arena, "%.*s", (int)(c - 1 - first), first) : NULL;
+}
+
 /* ---- what is declared when it is known to be used ---- */
 
 size_t code_mark(const Code *code) { return code->out->length; }

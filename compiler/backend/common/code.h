@@ -31,6 +31,8 @@ void code_declare(Code *code, size_t mark, const char *name, const char *line);
  * it is. */
 bool code_is_word(const char *text);
 const char *code_atom(Arena *arena, const char *text);
+/* "a + b" of "f(a + b)"; NULL where the text is no call of `function`, or more than one. */
+const char *code_argument(Arena *arena, const char *text, const char *function);
 /* Takes the braces off loops that hold one statement of a line, and puts them in one line where there is room. */
 void code_tidy(Text *text);
 /* Breaks lines that are too long, where their grammar is least nested; not those of the preprocessor and of

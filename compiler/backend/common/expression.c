@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "kernel/builder.h"
+#include "ops/number.h"
 #include "ops/op.h"
 #include "support/panic.h"
 
@@ -152,9 +153,20 @@ static const char *list_text(Arena *arena, int count, const char *const *texts) 
   return list;
 }
 
+static bool is_zero(const Expr *expr) { return expr->kind == EXPR_CONST && expr->value == 0; }
+
 /* Whether the result of operands of 16 bits needs no rounding. */
-static bool is_exact(Op op) {
-  return op == OP_NEG || op == OP_ABS || op == OP_SIGN || op == OP_MIN || op == OP_MAX;
+static bool is_exact(const Expr *expr) {
+  switch (expr->op) {
+  case OP_NEG:
+  case OP_ABS:
+  case OP_SIGN:
+  case OP_MIN:
+  case OP_MAX: return true;
+  case OP_ADD: return is_zero(expr->args[0]) || is_zero(expr->args[1]);
+  case OP_SUB: return is_zero(expr->args[1]);
+  default: return false;
+  }
 }
 
 /* What where(x <= c, c, x) and where(x >= c, c, x) limit, to a constant; NULL: it is another choice.
@@ -199,7 +211,7 @@ static const char *operator_text(const ExprScope *scope, const Expr *expr,
         arena, "%s(%s)",
         dialect->function(arena, expr->op, from, scope->near && has_near_form(scope, expr)),
         list_text(arena, expr->arg_count, args));
-  return is_exact(expr->op) ? text : dialect->rounded(arena, expr->dtype, text);
+  return is_exact(expr) ? text : dialect->rounded(arena, expr->dtype, text);
 }
 
 /* ---- the other kinds ---- */
@@ -231,7 +243,8 @@ static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
     return scope->result_dtype == expr->dtype
                ? scope->result
                : dialect->converted(arena, scope->result_dtype, expr->dtype, scope->result);
-  case EXPR_CONST: text = dialect->literal(arena, expr->dtype, expr->value); break;
+  case EXPR_CONST:
+    return dialect->literal(arena, expr->dtype, number_round(expr->value, expr->dtype));
   case EXPR_INDEX:
     text = dialect->index_value(arena, expr->dtype, expression_index(scope, expr->index));
     break;
