@@ -5,12 +5,14 @@
  * the condition is a constant and folds. Values are not touched, so the bits stay the same. */
 #include "kernel/cases.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "kernel/builder.h"
 
 enum {
   FEW_CASES = 4,      /* fewer are not worth a loop each */
   SHORT_CASE = 16,    /* elements of a row; cases of fewer are not, either */
+  SHORT_PART = 16,    /* elements of a row that lie together; loops of fewer are not */
   MOST_ROW_CASES = 16 /* of a row: each is a loop of its own */
 };
 
@@ -175,10 +177,15 @@ static bool is_truth(const Expr *expr, bool value) {
   return expr->kind == EXPR_CONST && (expr->value != 0) == value;
 }
 
+static bool is_nought(const Expr *expr) {
+  return expr->kind == EXPR_CONST && expr->value == 0 && !signbit(expr->value);
+}
+
 /* The operator on narrowed operands, or what it is when they decide it. */
 static Expr *narrow_operator(const Narrow *narrow, Expr *expr, Expr *const *args) {
   if (expr->op == OP_WHERE && args[0]->kind == EXPR_CONST)
     return is_truth(args[0], true) ? args[1] : args[2];
+  if (expr->op == OP_ADD && is_nought(args[0]) && is_nought(args[1])) return args[0];
   if (expr->op == OP_AND || expr->op == OP_OR) {
     bool decides = expr->op == OP_OR;
     for (int i = 0; i < 2; i++) {
@@ -261,6 +268,23 @@ static Expr *shifted_expression(const Shift *shift, const ExprList *list, Expr *
   return copy;
 }
 
+/* Replaces axes in a stage's indices; `part` has the stage for its own. */
+static void shift_stage(const Shift *shift, const Kernel *part, int stage) {
+  ExprList list = kernel_expressions(shift->arena, part, stage);
+  Expr **moved = ARENA_ARRAY(shift->arena, Expr *, list.count);
+  for (int i = 0; i < list.count; i++)
+    moved[i] = shifted_expression(shift, &list, moved, list.items[i]);
+  Stage *own = &part->stages[stage];
+  for (int i = 0; i < own->store_count; i++) {
+    own->stores[i].index = shifted(shift, own->stores[i].index);
+    for (int k = 0; k < list.count; k++)
+      if (list.items[k] == own->stores[i].value) {
+        own->stores[i].value = moved[k];
+        break;
+      }
+  }
+}
+
 Kernel *kernel_in_row_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
                            int number) {
   Kernel *part = kernel_in_cases(arena, kernel, stage, cases, number, number + 1);
@@ -269,18 +293,53 @@ Kernel *kernel_in_row_case(Arena *arena, const Kernel *kernel, int stage, const 
   Shift shift = {.arena = arena, .kernel = part};
   for (int i = 0; i < part->axis_count; i++) shift.by[i] = index_axis(arena, i);
   shift.by[cases->axis] = index_add(arena, shift.by[cases->axis], index_const(arena, from));
-  ExprList list = kernel_expressions(arena, part, stage);
-  Expr **moved = ARENA_ARRAY(arena, Expr *, list.count);
-  for (int i = 0; i < list.count; i++)
-    moved[i] = shifted_expression(&shift, &list, moved, list.items[i]);
-  Stage *own = &part->stages[stage];
-  for (int i = 0; i < own->store_count; i++) {
-    own->stores[i].index = shifted(&shift, own->stores[i].index);
-    for (int k = 0; k < list.count; k++)
-      if (list.items[k] == own->stores[i].value) {
-        own->stores[i].value = moved[k];
-        break;
-      }
-  }
+  shift_stage(&shift, part, stage);
   return part;
+}
+
+/* ---- parts of a row that lie together -------------------------------------------------------- */
+
+/* Notes down the number by which the axis is divided; -1 where there are several. */
+static void find_divisor(const Index *index, int axis, int64_t *divisor) {
+  if (index == NULL) return;
+  bool divides = index->kind == INDEX_DIV || index->kind == INDEX_MOD;
+  if (divides && index->left->kind == INDEX_AXIS && index->left->value == axis) {
+    *divisor = *divisor == 0 || *divisor == index->value ? index->value : -1;
+    return;
+  }
+  find_divisor(index->left, axis, divisor);
+  find_divisor(index->right, axis, divisor);
+}
+
+int64_t kernel_row_part(Arena *arena, const Kernel *kernel, int stage) {
+  int last = kernel->axis_count - 1;
+  if (last < 0 || kernel->axis_count == KERNEL_MAX_AXES) return 0;
+  int64_t length = 0;
+  ExprList list = kernel_expressions(arena, kernel, stage);
+  for (int i = 0; i < list.count; i++) {
+    find_divisor(list.items[i]->index, last, &length);
+    for (int k = 0; k < list.items[i]->guard_count; k++)
+      find_divisor(list.items[i]->guards[k].index, last, &length);
+  }
+  const Stage *own = &kernel->stages[stage];
+  for (int i = 0; i < own->store_count; i++) find_divisor(own->stores[i].index, last, &length);
+  bool is_even = length >= SHORT_PART && kernel->extent[last] % length == 0;
+  return is_even && length < kernel->extent[last] ? length : 0;
+}
+
+Kernel *kernel_in_row_parts(Arena *arena, const Kernel *kernel, int stage, int64_t length) {
+  Kernel *parts = arena_copy(arena, kernel, sizeof *kernel);
+  parts->stages =
+      arena_copy(arena, kernel->stages, sizeof *parts->stages * (size_t)parts->stage_count);
+  Stage *own = &parts->stages[stage];
+  own->stores = arena_copy(arena, own->stores, sizeof *own->stores * (size_t)own->store_count);
+  int last = kernel->axis_count - 1;
+  parts->axis_count++;
+  parts->extent[last] = kernel->extent[last] / length;
+  parts->extent[last + 1] = length;
+  Shift shift = {.arena = arena, .kernel = parts};
+  for (int i = 0; i < parts->axis_count; i++) shift.by[i] = index_axis(arena, i);
+  shift.by[last] = index_add(arena, index_mul(arena, shift.by[last], length), shift.by[last + 1]);
+  shift_stage(&shift, parts, stage);
+  return parts;
 }

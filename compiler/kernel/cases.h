@@ -27,4 +27,10 @@ KernelCases kernel_row_cases(Arena *arena, const Kernel *kernel, int stage);
 Kernel *kernel_in_row_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
                            int number);
 
+/* How many elements of a row of such a stage lie together, where its indices ask for the last axis by its quotient and
+ * its rest, as those of split heads do: (i2 / 32) * 2048 + i2 % 32. 0: no such parts, or short ones. */
+int64_t kernel_row_part(Arena *arena, const Kernel *kernel, int stage);
+/* The kernel with two axes for the last one: the part, and the element in it. */
+Kernel *kernel_in_row_parts(Arena *arena, const Kernel *kernel, int stage, int64_t length);
+
 #endif

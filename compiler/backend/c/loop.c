@@ -289,6 +289,37 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
   if (has_near) code_close(code);
 }
 
+/* The same of a whole row in parts whose elements lie together, each a loop of its own. */
+static void write_row_parts(LoopWriter *writer, int number, int64_t length) {
+  Code *code = writer->code;
+  const Kernel *whole = writer->kernel;
+  ExprScope *scope = &writer->scope;
+  int last = whole->axis_count - 1;
+  writer->kernel = scope->kernel = kernel_in_row_parts(code->arena, whole, number, length);
+  for (int i = last; i <= last + 1; i++) {
+    scope->axes[i] = arena_printf(code->arena, "i%d", i);
+    scope->extents[i] = writer->kernel->extent[i];
+  }
+  code_open(code, "for (int64_t i%d = 0; i%d < %lld; i%d++)", last, last,
+            (long long)writer->kernel->extent[last], last);
+  write_row_points(writer, number, "0", code_integer(code->arena, length));
+  code_close(code);
+  writer->kernel = scope->kernel = whole;
+  scope->extents[last] = whole->extent[last];
+}
+
+/* A row's points from `begin` on. */
+static void write_row(LoopWriter *writer, int number, const char *begin, const char *end) {
+  Arena *arena = writer->code->arena;
+  const Kernel *kernel = writer->kernel;
+  int64_t length = kernel_row_part(arena, kernel, number);
+  bool is_whole = kernel->axis_count > 0 && strcmp(begin, "0") == 0 &&
+                  strcmp(end, code_integer(arena, kernel->extent[kernel->axis_count - 1])) == 0;
+  if (length > 0 && is_whole && !loop_streams(writer, number))
+    write_row_parts(writer, number, length);
+  else write_row_points(writer, number, begin, end);
+}
+
 /* The same, case by case of the row. */
 static void write_row_cases(LoopWriter *writer, int number, const char *begin, const char *end) {
   Code *code = writer->code;
@@ -297,7 +328,7 @@ static void write_row_cases(LoopWriter *writer, int number, const char *begin, c
   int last = whole->axis_count - 1;
   KernelCases cases = kernel_row_cases(arena, whole, number);
   if (cases.count == 1 || loop_streams(writer, number)) {
-    write_row_points(writer, number, begin, end);
+    write_row(writer, number, begin, end);
     return;
   }
   bool is_whole = strcmp(begin, "0") == 0;
@@ -311,7 +342,7 @@ static void write_row_cases(LoopWriter *writer, int number, const char *begin, c
       first = arena_printf(arena, "nnc_greatest(%s - %lld, 0)", begin, from);
       beyond = arena_printf(arena, "nnc_least(%s - %lld, %lld)", end, from, length);
     }
-    write_row_points(writer, number, first, beyond);
+    write_row(writer, number, first, beyond);
   }
   writer->kernel = writer->scope.kernel = whole;
   writer->scope.extents[last] = whole->extent[last];
