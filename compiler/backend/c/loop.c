@@ -212,12 +212,22 @@ static void write_column_stage(LoopWriter *writer, int number) {
 
 /* ---- the function ---- */
 
+/* Rows of no more points than this are written out, and rows make vectors (short_row_hint). */
+enum { SHORTEST_ROW = 4 };
+
+/* How many of such rows follow each other along the axis before the last; 0: it is the first axis, or rows are longer. */
+static int64_t rows_of_line(const Kernel *kernel) {
+  int last = kernel->axis_count - 1;
+  bool is_short = last >= 2 && loops_are_points(kernel) && kernel->extent[last] <= SHORTEST_ROW;
+  return is_short && kernel->extent[last - 1] > 1 ? kernel->extent[last - 1] : 0;
+}
+
 /* The domain's axes but the last, from the number of the row, for what was written after the
- * mark. */
-static void declare_row_axes(LoopWriter *writer, size_t mark) {
+ * mark; of a line of rows the one before the last, too, is that of a loop. */
+static void declare_row_axes(LoopWriter *writer, size_t mark, bool has_lines) {
   const Kernel *kernel = writer->kernel;
-  int64_t below = 1;
-  for (int i = kernel->axis_count - 2; i >= 0; i--) {
+  int64_t below = has_lines ? rows_of_line(kernel) : 1;
+  for (int i = kernel->axis_count - (has_lines ? 3 : 2); i >= 0; i--) {
     int64_t extent = kernel->extent[i];
     Arena *arena = writer->code->arena;
     const char *text = below == 1 ? "row" : arena_printf(arena, "row / %lld", (long long)below);
@@ -240,10 +250,10 @@ typedef struct PointLoop {
  * element by element. Rows shorter than a vector, such as the channels of a place in a picture, are written out, and
  * the rows are what makes vectors. */
 static const char *short_row_hint(const Kernel *kernel, const char *begin) {
-  enum { FEW = 64, FEWEST = 4 };
+  enum { FEW = 64 };
   int last = kernel->axis_count - 1;
   if (last < 1 || kernel->extent[last] > FEW) return "";
-  return kernel->extent[last] <= FEWEST && strcmp(begin, "0") == 0 ? "NNC_UNROLL " : "NNC_ROLLED ";
+  return kernel->extent[last] <= SHORTEST_ROW && strcmp(begin, "0") == 0 ? "NNC_UNROLL " : "NNC_ROLLED ";
 }
 
 static void open_points(void *context) {
@@ -409,6 +419,22 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
   }
 }
 
+/* The loops over the rows of a task, from `piece` pieces on: all of them, or line by line. */
+static void open_rows(LoopWriter *writer, const LoopGrid *grid, const char *piece) {
+  Code *code = writer->code;
+  long long chunk = (long long)grid->row_chunk, line = (long long)rows_of_line(writer->kernel);
+  const char *begin = grid->blocks == 1 ? piece : arena_printf(code->arena, "(%s)", piece);
+  code_line(code, "const int64_t rows = nnc_least((%s + 1) * %lld, %lld);", piece, chunk,
+            (long long)grid->rows);
+  if (line == 0) {
+    code_open(code, "for (int64_t row = %s * %lld; row < rows; row++)", begin, chunk);
+    return;
+  }
+  code_open(code, "for (int64_t row = %s * %lld, count; row < rows; row += count)", begin, chunk);
+  code_line(code, "const int64_t first = row %% %lld; /* of a line */", line);
+  code_line(code, "count = nnc_least(rows - row, %lld - first);", line);
+}
+
 static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   Code *code = writer->code;
   Arena *arena = code->arena;
@@ -423,20 +449,19 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
     begin = "begin";
     end = "end";
   }
-  bool has_rows = writer->kernel->axis_count > 1;
-  if (has_rows && grid->row_chunk == 1) {
-    code_line(code, "const int64_t row = %s;", piece);
-  } else if (has_rows) {
-    code_line(code, "const int64_t rows = nnc_least((%s + 1) * %lld, %lld);", piece,
-              (long long)grid->row_chunk, (long long)grid->rows);
-    code_open(code, "for (int64_t row = %s * %lld; row < rows; row++)",
-              grid->blocks == 1 ? piece : arena_printf(arena, "(%s)", piece),
-              (long long)grid->row_chunk);
-  }
+  bool has_rows = writer->kernel->axis_count > 1, are_many = has_rows && grid->row_chunk != 1;
+  bool has_lines = are_many && rows_of_line(writer->kernel) > 0;
+  if (are_many) open_rows(writer, grid, piece);
+  else if (has_rows) code_line(code, "const int64_t row = %s;", piece);
   size_t mark = code_mark(code);
+  int before = writer->kernel->axis_count - 2;
+  if (has_lines)
+    code_open(code, "for (int64_t i%d = first; i%d < first + count; i%d++)", before, before,
+              before);
   write_points(writer, begin, end);
-  if (has_rows) declare_row_axes(writer, mark);
-  if (has_rows && grid->row_chunk != 1) code_close(code);
+  if (has_lines) code_close(code);
+  if (has_rows) declare_row_axes(writer, mark, has_lines);
+  if (are_many) code_close(code);
   if (writer->has_streamed) code_line(code, "nnc_stream_end();");
 }
 

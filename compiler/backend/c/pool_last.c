@@ -7,20 +7,32 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
-/* Some vectors of channels, whose sums stay in the second-level cache. */
+/* Some vectors of channels, whose sums stay in the second-level cache: those of whole images, or where places are known
+ * of lines, as each element is of its own then. */
 typedef struct ChannelGrid {
   int64_t block, blocks, tasks, places;
+  int64_t lines; /* of a task; 0: it takes some channels of an image */
 } ChannelGrid;
 
 static ChannelGrid channel_grid(const Kernel *kernel) {
-  enum { SUMS_BYTES = 128 << 10, LEAST = 16, MOST = 64 };
+  enum { SUMS_BYTES = 128 << 10, LINE_BYTES = 32 << 10, LEAST = 16, MOST = 64 };
   const ConvSlots *slots = &kernel->conv;
-  ChannelGrid grid = {.places = extent_product(slots->in, slots->spatial)};
-  int64_t fitting = SUMS_BYTES / greatest(grid.places * dtype_size(pool_value_type(kernel)), 1);
-  int64_t block = greatest(least(fitting / LEAST * LEAST, MOST), LEAST);
+  bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
+  int64_t places = extent_product(slots->in, slots->spatial);
+  int64_t length = slots->in[slots->spatial - 1], lines = slots->n * (places / greatest(length, 1));
+  ChannelGrid grid = {.places = has_places ? length : places};
+  int64_t fitting = (has_places ? LINE_BYTES : SUMS_BYTES) /
+                    greatest(grid.places * dtype_size(pool_value_type(kernel)), 1);
+  int64_t most = has_places ? fitting : MOST;
+  int64_t block = greatest(least(fitting / LEAST * LEAST, most), LEAST);
   grid.block = greatest(least(block, slots->c), 1);
   grid.blocks = greatest(divide_up(slots->c, grid.block), 1);
   grid.tasks = slots->n * grid.blocks;
+  if (has_places) {
+    LoopGrid rows = rows_grid(kernel, lines, length * slots->c);
+    grid.lines = rows.row_chunk;
+    grid.tasks = rows.tasks;
+  }
   return grid;
 }
 
@@ -31,15 +43,34 @@ int64_t pool_last_worker_bytes(const Kernel *kernel) {
   return grid.places * grid.block * dtype_size(pool_value_type(kernel));
 }
 
+/* Opens the loop over a line, whose number in the image is `line`; where its sums are. */
+static const char *open_line(Code *code, KernelFunction *function) {
+  const ConvSlots *slots = &function->kernel->conv;
+  int last = 1 + slots->spatial;
+  int64_t below = 1;
+  for (int i = last - 1; i >= 2; i--) {
+    long long extent = (long long)slots->in[i - 2];
+    const char *number =
+        below == 1 ? "line" : arena_printf(code->arena, "line / %lld", (long long)below);
+    if (i > 2) number = arena_printf(code->arena, "%s %% %lld", number, extent);
+    function_declare_axis(code, function, i, number);
+    below *= extent;
+  }
+  code_open(code, "for (int64_t i%d = 0; i%d < X2; i%d++)", last, last, last);
+  return arena_printf(code->arena, "i%d", last);
+}
+
 static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
   function_declare_axis(&code, function, 0, "image");
-  const char *place = function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
+  const char *place = kernel->kind == KERNEL_MAX_UNPOOL
+                          ? open_line(&code, function)
+                          : function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
-  return function_end_epilogue(&code, function, arena_printf(arena, "sums[(%s) * CB + c]", place),
+  return function_end_epilogue(&code, function, arena_printf(arena, "sums[%s * CB + c]", code_atom(arena, place)),
                                pool_value_type(kernel));
 }
 
@@ -92,6 +123,8 @@ void pool_last_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "CHANNELS", slots->c);
   template_add_integer(&holes, "CB", grid.block);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
+  template_add_integer(&holes, "LINES", grid.lines);
+  template_add_integer(&holes, "IMAGES", slots->n);
   bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
   add_operand(&holes, function, 0, has_places ? "PLACES" : "X");
   add_operand(&holes, function, 1, "DY");
