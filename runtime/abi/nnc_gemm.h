@@ -49,6 +49,12 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
 }
 
+/* All of it at once, where a tile takes too few instructions to spread it. */
+NNC_INLINE void nnc_prefetch_all(const nnc_ahead *ahead) {
+  const int64_t rows = ahead ? ahead->rows : 0;
+  NNC_ROLLED for (int64_t row = 0; row < rows; row++) nnc_prefetch_row(ahead, row);
+}
+
 /* A tile fetches rows of b this far ahead of the sum into the first-level cache, and elements of a: where they lie far
  * apart in memory, a processor does not foresee them. Of packed operands, or at the end of the sum, that is what is read
  * after it. */

@@ -295,9 +295,19 @@ static bool is_product_of_bf16(const KernelCase *test) {
   return test->kernel->is_x3 || kernel_multiplies_bf16(test->kernel);
 }
 
-enum { COMPILERS = 5 };
-/* In the order of compile_cases; the last two compute products of bf16 in other ways, and the last has no other cases. */
-enum { CLANG, GCC, OLDER_CLANG, PAIRS, MATRIX_UNIT };
+enum { COMPILERS = 6 };
+/* In the order of compile_cases; the last three compute products of bf16 in other ways, and the last two have no other
+ * cases. */
+enum { CLANG, GCC, OLDER_CLANG, PAIRS, MATRIX_UNIT, MATRIX_UNIT_HERE };
+
+/* Whether operands are packed for a matrix unit by instructions of this processor. */
+static bool packs_by_instructions(void) {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
 
 /* The compilers of a case, a bit each. A case that is compared with the one before has the same. Turns are odd in number,
  * so that where every second case is of another type, each compiler gets both. */
@@ -307,6 +317,8 @@ static unsigned takers(const CaseList *list, const char *family, int number) {
   int turn = (int)(strlen(family) % (size_t)count); /* small families begin elsewhere */
   for (int i = 1; i <= number; i++) turn += !(list->cases.items[i].times > 0);
   unsigned all = (1u << MATRIX_UNIT) - 1, of_bf16 = 1u << PAIRS | 1u << MATRIX_UNIT;
+  if (list->cases.items[number].kernel->is_x3 && packs_by_instructions())
+    of_bf16 |= 1u << MATRIX_UNIT_HERE;
   unsigned taken = getenv("NNC_TEST_LONG") ? all : 1u << turns[turn % count];
   return is_product_of_bf16(&list->cases.items[number]) ? taken | of_bf16 : taken;
 }
@@ -400,10 +412,13 @@ static void emit_cases(Arena *arena, const CaseList *list, const char *family, c
 }
 
 static Compiled compile_cases(Arena *arena, const char *source, const char *object, int c) {
-  static const char *const compilers[COMPILERS] = {
-      "clang -march=native", "gcc -march=native", "clang -march=x86-64-v3",
-      "gcc -march=x86-64 -DNNC_BF16_PAIRS=1", "gcc -march=x86-64 -DNNC_MATRIX_PLAIN=1"};
-  static const char *const quick[COMPILERS] = {"-O0", "-Og", "-O1", "-Og", "-Og"};
+  static const char *const compilers[COMPILERS] = {"clang -march=native",
+                                                   "gcc -march=native",
+                                                   "clang -march=x86-64-v3",
+                                                   "gcc -march=x86-64 -DNNC_BF16_PAIRS=1",
+                                                   "gcc -march=x86-64 -DNNC_MATRIX_PLAIN=1",
+                                                   "clang -march=native -DNNC_MATRIX_PLAIN=1"};
+  static const char *const quick[COMPILERS] = {"-O0", "-Og", "-O1", "-Og", "-Og", "-O1"};
   const char *no_matrix = nnc_matrix_permit() ? "" : "-DNNC_NO_MATRIX=1";
   const char *command = arena_printf(
       arena,

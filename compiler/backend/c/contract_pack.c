@@ -143,6 +143,11 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
   if (!is_deep && !is_broad && packs_at_once(writer, pack))
     return arena_printf(arena, "NNC_PACK(%s, %s, %s, %s, %s, %s, %s, %s);\n", writer->packed,
                         pack->to, pack->width, pack->group, depth, pack->count, from, strides);
+  if (!is_deep && !is_broad && writer->grid.is_x3)
+    return arena_printf(arena, "NNC_PACK_%s_x3(%s, %s, %s, %s, %s, %s, %s);\n",
+                        pack->is_left ? "LEFT" : "RIGHT", pack->to,
+                        pack->is_left ? "NNC_LEFT_ROW_x3(KB)" : pack->width, pack->group, depth,
+                        pack->count, from, strides);
   const char *call =
       arena_printf(arena, "%s    %s, %s);\n",
                    pack_call(writer, pack, is_deep ? "i" : "0", is_broad ? "c" : "0",

@@ -253,7 +253,8 @@ static const char *short_row_hint(const Kernel *kernel, const char *begin) {
   enum { FEW = 64 };
   int last = kernel->axis_count - 1;
   if (last < 1 || kernel->extent[last] > FEW) return "";
-  return kernel->extent[last] <= SHORTEST_ROW && strcmp(begin, "0") == 0 ? "NNC_UNROLL " : "NNC_ROLLED ";
+  return kernel->extent[last] <= SHORTEST_ROW && strcmp(begin, "0") == 0 ? "NNC_UNROLL "
+                                                                         : "NNC_ROLLED ";
 }
 
 static void open_points(void *context) {

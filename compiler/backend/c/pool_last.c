@@ -70,7 +70,8 @@ static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
                           : function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
-  return function_end_epilogue(&code, function, arena_printf(arena, "sums[%s * CB + c]", code_atom(arena, place)),
+  return function_end_epilogue(&code, function,
+                               arena_printf(arena, "sums[%s * CB + c]", code_atom(arena, place)),
                                pool_value_type(kernel));
 }
 
