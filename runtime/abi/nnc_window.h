@@ -28,15 +28,15 @@ typedef struct nnc_window_tap {
 /* The address whose element number `count` is at `p`: of an array of which only a part is in memory, from there on. */
 #define NNC_BEFORE(p, count) ((__typeof__(p))((uintptr_t)(p) - (uintptr_t)(count) * sizeof *(p)))
 
-/* Short stretches, of any number of bytes where elements have two. */
+/* Short stretches, of any even number of bytes. */
 NNC_INLINE void nnc_window_copy(char *to, const char *from, int64_t bytes) {
-  if (bytes % 4 == 0) nnc_copy_short(to, from, bytes);
+  if (bytes >= 8 || bytes % 4 == 0) nnc_copy_short(to, from, bytes);
   else memcpy(to, from, (size_t)bytes);
 }
 
 NNC_INLINE void nnc_window_clear(char *to, int64_t bytes) {
-  if (bytes % 4 == 0) nnc_clear_short(to, bytes);
-  else memset(to, 0, (size_t)bytes);
+  nnc_clear_short(to, bytes);
+  if (bytes % 4 != 0) memset(to + bytes - 2, 0, 2);
 }
 
 /* Elements [begin, begin + length) of what a tap sees at place x of a line. */
@@ -160,14 +160,20 @@ NNC_WINDOW_ROWS(NNC_COMMON, f32_f16, float, uint16_t)
 NNC_WINDOW_ROWS(NNC_COMMON, f64, double, double)
 NNC_WINDOW_ROWS(NNC_COMMON, f64_f32, double, float)
 
-/* For the tiles of bf16 (nnc_gemm_bf16.h). Pairs along a row, of an even number of elements, lie as they
- * are; those of two rows, along a depth of positions, are put together, some rows at a time. */
+/* For the tiles of bf16 (nnc_gemm_bf16.h). Pairs along a row lie as they are, from element `i` of it on; nnc_window_end_bf16
+ * fills up the last pair of rows of an odd length. Those of two rows, along a depth of positions, are put together, some
+ * rows at a time. */
 #ifdef NNC_BF16_PAIRS
 NNC_DEFINE_WINDOW(half, uint16_t, uint16_t, )
 NNC_WINDOW_ROWS(NNC_OWN, half, uint16_t, uint16_t)
 
-#define nnc_window_rows_bf16(dst, row, ...)                                                        \
-  nnc_window_rows_half((uint16_t *)(dst), 2 * (row), __VA_ARGS__)
+#define nnc_window_rows_bf16(dst, i, row, ...)                                                     \
+  nnc_window_rows_half((uint16_t *)(dst) + (i), 2 * (row), __VA_ARGS__)
+
+NNC_INLINE void nnc_window_end_bf16(uint32_t *dst, int64_t row, int64_t k, int64_t count) {
+  if (k % 2 != 0)
+    for (int64_t r = 0; r < count; r++) dst[r * row + k / 2] &= 0xFFFF;
+}
 
 /* nnc_window_columns_bf16, of at most a panel's columns. */
 #define NNC_DEFINE_WINDOW_PAIRS(name)                                                              \
@@ -187,7 +193,8 @@ NNC_WINDOW_ROWS(NNC_OWN, half, uint16_t, uint16_t)
 
 NNC_DEFINE_WINDOW_PAIRS(bf16)
 #else
-#define nnc_window_rows_bf16 nnc_window_rows_f32_bf16
+#define nnc_window_rows_bf16(dst, i, ...) nnc_window_rows_f32_bf16((dst) + (i), __VA_ARGS__)
+#define nnc_window_end_bf16(...) ((void)0)
 #define nnc_window_columns_bf16 nnc_window_rows_f32_bf16
 #endif
 

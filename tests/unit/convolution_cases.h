@@ -196,9 +196,15 @@ static void make_convolutions_last(CaseList *list) {
       make_conv(list, shape, kinds[kind], DTYPE_F32, turn % 3, 7);
       make_conv(list, shape, kinds[kind], types[(turn + i) % 5], (turn + i) % 3, lasts[turn % 6]);
     }
-  /* Pairs of channels: of a place, not of two. */
-  static const ConvShape odd = {3, 7, 8, 1, 2, {6, 3}, {3, 2}, {1, 2}, {0, 0}, {3, 2}, {1, 1}};
-  for (int kind = 0; kind < 3; kind++) make_conv(list, &odd, kinds[kind], DTYPE_BF16, 0, 7);
+  /* Pairs of channels: of a place, or of the last place of a tap and the first of the next; lines of places, and the depth
+   * in pieces. */
+  static const ConvShape odd[] = {
+      {3, 7, 8, 1, 2, {6, 3}, {3, 2}, {1, 2}, {0, 0}, {3, 2}, {1, 1}},
+      {2, 3, 40, 1, 2, {20, 23}, {7, 7}, {2, 2}, {3, 3}, {3, 3}, {1, 1}},
+      {2, 131, 5, 1, 2, {4, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+    for (int kind = 0; kind < 3; kind++) make_conv(list, &odd[i], kinds[kind], DTYPE_BF16, 0, 7);
   static const ConvShape pieces = {6,      40,     40,     40,     2,     {9, 11},
                                    {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}};
   assert_true(kernel_is_depthwise(make_weight_pieces(list, &pieces, 3, DTYPE_F32, 3)));

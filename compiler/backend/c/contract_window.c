@@ -120,15 +120,25 @@ static const char *depth_loop(const ContractWriter *writer, const char *body) {
                       channels, channels, channels, body);
 }
 
+/* Whether the last of a tap's elements makes a pair with the first of the next. */
+static bool has_pairs_of_taps(const ContractWriter *writer) {
+  return writer->grid.is_bf16 && writer->window->tap_channels % 2 != 0;
+}
+
 const char *window_pack_rows(const ContractWriter *writer) {
+  Arena *arena = writer->arena;
   const char *loop = depth_loop(
       writer,
-      arena_printf(writer->arena,
-                   "  nnc_window_rows_%s(packed_a + i%s, A_WINDOW, &window, &met[tap], channel,\n"
+      arena_printf(arena,
+                   "  nnc_window_rows_%s(packed_a%s i, A_WINDOW, &window, &met[tap], channel,\n"
                    "                     steps, left, m_first, m_end - m_first);\n",
-                   rows_name(writer), packed_depth(writer)));
+                   rows_name(writer), writer->grid.is_bf16 ? "," : " +"));
   if (!writer->unit) return loop;
-  return arena_printf(writer->arena, "%s%s", loop, contract_left_end(writer, "A_WINDOW"));
+  return arena_printf(arena, "%s%s%s", loop,
+                      has_pairs_of_taps(writer)
+                          ? "nnc_window_end_bf16(packed_a, A_WINDOW, depth, m_end - m_first);\n"
+                          : "",
+                      contract_left_end(writer, "A_WINDOW"));
 }
 
 const char *window_pack_columns(const ContractWriter *writer) {
@@ -165,6 +175,12 @@ const char *window_pack_weights(const ContractWriter *writer) {
   if (from != writer->sum && !dtype_is_half(from))
     return depth_loop(writer, weights_by_element(writer));
   long long depth = (long long)window->weight_channel, row = (long long)window->weight_row;
+  if (has_pairs_of_taps(writer))
+    return arena_printf(writer->arena,
+                        "nnc_pack_block_%s(panels, NR, B_GROUP, 0, depth, n_end - n_first,\n"
+                        "                     right + %s + %s, %lld, %lld);\n",
+                        contract_pack_name(writer, from), contract_place(writer->arena, "k", depth),
+                        contract_place(writer->arena, "n_first", row), depth, row);
   return depth_loop(
       writer,
       arena_printf(

@@ -302,7 +302,9 @@ static bool has_pairs(const Kernel *kernel, const WindowProduct *window) {
   const AxisGroup *k = &kernel->contract.k;
   WindowSide side = window ? window->side : WINDOW_NONE;
   if (!kernel_multiplies_bf16(kernel)) return false;
-  if (side == WINDOW_ROWS) return window->place_channels % 2 == 0;
+  if (side == WINDOW_ROWS)
+    return window->place_channels % 2 == 0 ||
+           (window->channel == 1 && window_weights_follow(window));
   bool is_linear = side == WINDOW_COLUMNS
                        ? axis_group_is_linear(k, window->swap ? 1 : 0)
                        : axis_group_is_linear(k, 0) && axis_group_is_linear(k, 1);
@@ -337,10 +339,11 @@ static void add_window_costs(const WindowProduct *window, Costs *costs) {
   }
 }
 
-/* Pieces of the depth end where taps do, if these are no longer. */
+/* Pieces of the depth end where taps do, if these are no longer; a pair is not cut. */
 static void cut_by_taps(ContractGrid *grid, const WindowProduct *window) {
   int64_t channels = greatest(window->tap_channels, 1);
   if (window->side != WINDOW_ROWS || grid->k_block >= grid->k || channels > grid->k_block) return;
+  if (grid->is_bf16 && channels % 2 != 0) return;
   grid->k_block = grid->k_block / channels * channels;
 }
 

@@ -363,3 +363,11 @@ WindowProduct window_product(Arena *arena, const Kernel *kernel) {
   maker.product.kernel = maker.kernel;
   return maker.product;
 }
+
+bool window_weights_follow(const WindowProduct *window) {
+  if (window->side != WINDOW_ROWS || window->phases != 1) return false;
+  for (int i = 0; i < window->taps.count; i++)
+    if (window->taps.items[i].weight != i * window->tap_channels * window->weight_channel)
+      return false;
+  return true;
+}

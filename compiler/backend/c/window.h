@@ -47,5 +47,7 @@ bool conv_has_last(const Kernel *kernel, int operand);
 /* Whether a convolution is computed so: one of its operands has. */
 bool conv_is_product(const Kernel *kernel);
 WindowProduct window_product(Arena *arena, const Kernel *kernel);
+/* Whether the weights of all taps follow each other along the depth, so that they are packed at once. */
+bool window_weights_follow(const WindowProduct *window);
 
 #endif
