@@ -75,10 +75,16 @@ NNC_INLINE uint32_t nnc_pair(uint16_t low, uint16_t high) { return low | (uint32
 /* The parts of nnc_pack_block_bf16; k is even but for the last piece of the depth. */
 NNC_INLINE void nnc_pack_row_bf16(uint32_t *restrict dst, const uint16_t *restrict src,
                                   const uint16_t *restrict next, int64_t count) {
+  enum { LINE = 16 };
   if (!next)
     for (int64_t c = 0; c < count; c++) dst[c] = src[c];
-  else
+  else if (count < LINE)
     for (int64_t c = 0; c < count; c++) dst[c] = nnc_pair(src[c], next[c]);
+  else /* lines, of which the last may begin before the one before it ends */
+    for (int64_t line = 0; line < count; line += LINE) {
+      const int64_t at = nnc_least(line, count - LINE);
+      NNC_ROLLED for (int64_t c = at; c < at + LINE; c++) dst[c] = nnc_pair(src[c], next[c]);
+    }
 }
 
 NNC_INLINE uint32_t nnc_pack_element_bf16(const uint16_t *src, int64_t src_k) {

@@ -175,23 +175,50 @@ NNC_INLINE void nnc_window_end_bf16(uint32_t *dst, int64_t row, int64_t k, int64
     for (int64_t r = 0; r < count; r++) dst[r * row + k / 2] &= 0xFFFF;
 }
 
-/* nnc_window_columns_bf16, of at most a panel's columns. */
-#define NNC_DEFINE_WINDOW_PAIRS(name)                                                              \
-  NNC_SHARED void nnc_window_columns_##name(                                                       \
-      uint32_t *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,    \
-      int64_t begin, int64_t length, const uint16_t *src, int64_t first, int64_t count) {          \
-    enum { ROWS = 32, WIDEST = NNC_TILE_VECTORS_bf16 * NNC_LANES_bf16 };                           \
-    uint16_t seen[ROWS * WIDEST] NNC_ALIGNED;                                                      \
-    for (int64_t i = 0; i < count; i += ROWS) {                                                    \
-      const int64_t rows = nnc_least(ROWS, count - i);                                             \
-      nnc_window_rows_half(seen, length, window, tap, begin, length, src, first + i, rows);        \
-      for (int64_t r = 0; r < rows; r += 2)                                                        \
-        nnc_pack_row_##name(dst + (i + r) / 2 * row, seen + r * length,                            \
-                            r + 1 < rows ? seen + (r + 1) * length : NULL, length);                \
-    }                                                                                              \
-  }
+/* How many pairs of positions follow position `first` on its line, of at most `count` positions, of which all places are
+ * there, and at *from what it sees of them; *from is NULL where no place is, on a line outside. */
+NNC_INLINE int64_t nnc_window_inner_pairs(const nnc_window *window, const nnc_window_tap *tap,
+                                          const uint16_t *src, int64_t first, int64_t count,
+                                          const uint16_t **from) {
+  const int64_t *const grid = window->grid, *const extent = window->extent;
+  const int64_t line = first / grid[2], plane = line / grid[1], at = first % grid[2];
+  const int64_t x0 = plane % grid[0] * window->step[0] + tap->at[0];
+  const int64_t x1 = line % grid[1] * window->step[1] + tap->at[1];
+  const int64_t x2 = at * window->step[2] + tap->at[2], pairs = nnc_least(grid[2] - at, count) / 2;
+  *from = NULL;
+  if (!nnc_within(x0, extent[0]) || !nnc_within(x1, extent[1])) return pairs;
+  *from = src + plane / grid[0] * window->image +
+          ((x0 * extent[1] + x1) * extent[2] + x2) * window->place;
+  const int64_t room = extent[2] - tap->span - x2;
+  return x2 < 0 || room < 0 ? 0 : nnc_least(pairs, (room / window->step[2] + 1) / 2);
+}
 
-NNC_DEFINE_WINDOW_PAIRS(bf16)
+/* Of at most a panel's columns; neighbours in memory are read where they lie, others by way of a copy. */
+NNC_SHARED void nnc_window_columns_bf16(uint32_t *restrict dst, int64_t row,
+                                        const nnc_window *window, const nnc_window_tap *tap,
+                                        int64_t begin, int64_t length, const uint16_t *src,
+                                        int64_t first, int64_t count) {
+  const int64_t step = window->step[2] * window->place;
+  uint16_t seen[2 * NNC_TILE_VECTORS_bf16 * NNC_LANES_bf16] NNC_ALIGNED;
+  for (int64_t i = 0, pairs; i < count; i += 2 * pairs) {
+    const uint16_t *from = NULL;
+    uint32_t *to = dst + i / 2 * row;
+    pairs = window->channel == 1
+                ? nnc_window_inner_pairs(window, tap, src, first + i, count - i, &from)
+                : 0;
+    for (int64_t p = 0; p < pairs; p++, to += row) {
+      if (from == NULL) nnc_clear_short((char *)to, length * (int64_t)sizeof *to);
+      else
+        nnc_pack_row_bf16(to, from + begin + 2 * p * step, from + begin + (2 * p + 1) * step,
+                          length);
+    }
+    if (pairs > 0) continue;
+    const int64_t rows = nnc_least(2, count - i);
+    nnc_window_rows_half(seen, length, window, tap, begin, length, src, first + i, rows);
+    nnc_pack_row_bf16(to, seen, rows > 1 ? seen + length : NULL, length);
+    pairs = 1;
+  }
+}
 #else
 #define nnc_window_rows_bf16(dst, i, ...) nnc_window_rows_f32_bf16((dst) + (i), __VA_ARGS__)
 #define nnc_window_end_bf16(...) ((void)0)
