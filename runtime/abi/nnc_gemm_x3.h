@@ -147,33 +147,37 @@ NNC_SHARED void nnc_pack_right_end_x3(float *dst, int64_t width, int64_t group, 
 
 /* The same of what is packed by one call: rows that lie along the depth, and columns that are neighbours, are split where
  * they are read. */
+typedef struct nnc_floats_x3 {
+  const float *src;
+  int64_t src_k, src_c; /* from an element to the next along the depth, and across */
+} nnc_floats_x3;
+
 NNC_SHARED void nnc_pack_left_whole_x3(float *restrict dst, int64_t row, int64_t k, int64_t count,
-                                       const float *restrict src, int64_t src_k, int64_t src_c) {
-  if (src_k != 1) {
-    nnc_pack_block_f32(dst, row, 0, 0, count, k, src, src_c, src_k);
+                                       nnc_floats_x3 from) {
+  if (from.src_k != 1) {
+    nnc_pack_block_f32(dst, row, 0, 0, count, k, from.src, from.src_c, from.src_k);
     nnc_pack_left_end_x3(dst, row, k, count);
     return;
   }
   const int64_t whole = k / NNC_SPLIT_DEPTH * NNC_SPLIT_DEPTH;
-  for (int64_t r = 0; r < count; r++, dst += row, src += src_c) {
-    for (int64_t i = 0; i < whole; i += NNC_SPLIT_DEPTH) nnc_split_row_x3(dst + i, src + i);
+  for (int64_t r = 0; r < count; r++, dst += row, from.src += from.src_c) {
+    for (int64_t i = 0; i < whole; i += NNC_SPLIT_DEPTH) nnc_split_row_x3(dst + i, from.src + i);
     if (whole == k) continue;
     float last[NNC_SPLIT_DEPTH] = {0};
-    memcpy(last, src + whole, (size_t)(k - whole) * sizeof *src);
+    memcpy(last, from.src + whole, (size_t)(k - whole) * sizeof *from.src);
     nnc_split_row_x3(dst + whole, last);
   }
 }
 
 NNC_SHARED void nnc_pack_right_whole_x3(float *restrict dst, int64_t width, int64_t group,
-                                        int64_t k, int64_t count, const float *restrict src,
-                                        int64_t src_k, int64_t src_c) {
-  if (src_c != 1) {
-    nnc_pack_block_f32(dst, width, group, 0, k, count, src, src_k, src_c);
+                                        int64_t k, int64_t count, nnc_floats_x3 from) {
+  if (from.src_c != 1) {
+    nnc_pack_block_f32(dst, width, group, 0, k, count, from.src, from.src_k, from.src_c);
     nnc_pack_right_end_x3(dst, width, group, k, count);
     return;
   }
-  const int64_t end = nnc_round_up(k, NNC_SPLIT_DEPTH);
-  const float nothing[NNC_SPLIT_WIDTH] = {0};
+  const int64_t end = nnc_round_up(k, NNC_SPLIT_DEPTH), src_k = from.src_k;
+  const float nothing[NNC_SPLIT_WIDTH] = {0}, *src = from.src;
   for (int64_t i = 0; i < end; i += 2, dst += 2 * width, src += 2 * src_k) {
     float *to = dst;
     for (int64_t n = 0; n < count; n += NNC_SPLIT_WIDTH, to += group) {
@@ -248,8 +252,10 @@ NNC_SHARED void nnc_matrix_product_x3(nnc_matrix *matrix, int64_t rows, int64_t 
                          &(nnc_matrix_operands){NNC_PACKED_DEPTH_x3(k) / NNC_SPLIT_DEPTH, a,       \
                                                 a_row, b, b_row, tile, tile_row, first}))
 #define NNC_TILES_END_x3(tiles) nnc_matrix_release(&tiles)
-#define NNC_PACK_LEFT_x3(dst, row, group, ...) nnc_pack_left_whole_x3(dst, row, __VA_ARGS__)
-#define NNC_PACK_RIGHT_x3(...) nnc_pack_right_whole_x3(__VA_ARGS__)
+#define NNC_PACK_LEFT_x3(dst, row, group, k, count, ...)                                           \
+  nnc_pack_left_whole_x3(dst, row, k, count, (nnc_floats_x3){__VA_ARGS__})
+#define NNC_PACK_RIGHT_x3(dst, width, group, k, count, ...)                                        \
+  nnc_pack_right_whole_x3(dst, width, group, k, count, (nnc_floats_x3){__VA_ARGS__})
 /* `i` elements of each row are there already. */
 #define nnc_pack_left_x3(dst, row, group, i, column, k, count, src, src_k, src_c)                  \
   nnc_pack_block_f32((dst) + (column) * (row) + (i), row, 0, 0, count, k, src, src_c, src_k)

@@ -193,32 +193,44 @@ NNC_INLINE int64_t nnc_window_inner_pairs(const nnc_window *window, const nnc_wi
   return x2 < 0 || room < 0 ? 0 : nnc_least(pairs, (room / window->step[2] + 1) / 2);
 }
 
-/* Of at most a panel's columns; neighbours in memory are read where they lie, others by way of a copy. */
-NNC_SHARED void nnc_window_columns_bf16(uint32_t *restrict dst, int64_t row,
-                                        const nnc_window *window, const nnc_window_tap *tap,
-                                        int64_t begin, int64_t length, const uint16_t *src,
-                                        int64_t first, int64_t count) {
-  const int64_t step = window->step[2] * window->place;
+/* Elements [begin, begin + length) of what a tap sees. */
+typedef struct nnc_window_part {
+  const nnc_window_tap *tap;
+  int64_t begin, length;
+  const uint16_t *src;
+} nnc_window_part;
+
+/* Positions [first, first + count), a row for each two; neighbours in memory are read where they lie, others by way of a
+ * copy. */
+NNC_SHARED void nnc_window_pairs(uint32_t *restrict dst, int64_t row, const nnc_window *window,
+                                 nnc_window_part part, int64_t first, int64_t count) {
+  const int64_t step = window->step[2] * window->place, begin = part.begin, length = part.length;
   uint16_t seen[2 * NNC_TILE_VECTORS_bf16 * NNC_LANES_bf16] NNC_ALIGNED;
   for (int64_t i = 0, pairs; i < count; i += 2 * pairs) {
     const uint16_t *from = NULL;
     uint32_t *to = dst + i / 2 * row;
     pairs = window->channel == 1
-                ? nnc_window_inner_pairs(window, tap, src, first + i, count - i, &from)
+                ? nnc_window_inner_pairs(window, part.tap, part.src, first + i, count - i, &from)
                 : 0;
     for (int64_t p = 0; p < pairs; p++, to += row) {
-      if (from == NULL) nnc_clear_short((char *)to, length * (int64_t)sizeof *to);
-      else
-        nnc_pack_row_bf16(to, from + begin + 2 * p * step, from + begin + (2 * p + 1) * step,
-                          length);
+      if (from == NULL) {
+        nnc_clear_short((char *)to, length * (int64_t)sizeof *to);
+        continue;
+      }
+      const uint16_t *const own = from + begin + 2 * p * step;
+      nnc_pack_row_bf16(to, own, own + step, length);
     }
     if (pairs > 0) continue;
     const int64_t rows = nnc_least(2, count - i);
-    nnc_window_rows_half(seen, length, window, tap, begin, length, src, first + i, rows);
+    nnc_window_rows_half(seen, length, window, part.tap, begin, length, part.src, first + i, rows);
     nnc_pack_row_bf16(to, seen, rows > 1 ? seen + length : NULL, length);
     pairs = 1;
   }
 }
+
+/* Of at most a panel's columns. */
+#define nnc_window_columns_bf16(dst, row, window, tap, begin, length, src, first, count)           \
+  nnc_window_pairs(dst, row, window, (nnc_window_part){tap, begin, length, src}, first, count)
 #else
 #define nnc_window_rows_bf16(dst, i, ...) nnc_window_rows_f32_bf16((dst) + (i), __VA_ARGS__)
 #define nnc_window_end_bf16(...) ((void)0)

@@ -265,6 +265,43 @@ static void make_side_by_side(CaseList *list, int64_t rows, const int64_t width[
   add_case(list, "side_by_side", kernel, 1);
 }
 
+/* Heads put together, whose parts of a row lie apart: y[i, t, 32 h + e] = log(x[i, h, t, e]). */
+static void make_heads(CaseList *list, DType dtype) {
+  enum { HEADS = 4, TIME = 5, LENGTH = 32, ALL = HEADS * TIME * LENGTH };
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 3, (int64_t[]){3, TIME, HEADS * LENGTH});
+  int x = add_operand(kernel, "x", dtype, 3 * ALL, false),
+      y = add_operand(kernel, "y", dtype, 3 * ALL, true);
+  Arena *arena = list->arena;
+  Index *last = index_axis(arena, 2);
+  Index *head = index_div(arena, last, LENGTH, kernel->extent, 3);
+  Index *own = index_mod(arena, last, LENGTH, kernel->extent, 3);
+  Index *at = index_add(arena, strided(list, 3, (int64_t[]){ALL, LENGTH, 0}),
+                        index_add(arena, index_mul(arena, head, (int64_t)TIME * LENGTH), own));
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y,
+            strided(list, 3, (int64_t[]){TIME * HEADS * LENGTH, HEADS * LENGTH, 1}),
+            apply(list, OP_LOG, dtype, load_at(list, kernel, x, at), NULL, NULL));
+  add_case(list, "heads", kernel, 1);
+}
+
+/* Channels put last, a few of them: y[i, p, c] = x[i, c, p] + c. */
+static void make_channels_last(CaseList *list, DType dtype, int64_t images, int64_t places,
+                               int64_t channels) {
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 3, (int64_t[]){images, places, channels});
+  int64_t all = images * places * channels;
+  int x = add_operand(kernel, "x", dtype, all, false),
+      y = add_operand(kernel, "y", dtype, all, true);
+  Expr *load =
+      load_at(list, kernel, x, strided(list, 3, (int64_t[]){places * channels, 1, places}));
+  Expr *channel = number_of(list, index_axis(list->arena, 2));
+  Expr *sum =
+      apply(list, OP_ADD, dtype, load, apply(list, OP_CAST, dtype, channel, NULL, NULL), NULL);
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y,
+            strided(list, 3, (int64_t[]){places * channels, channels, 1}), sum);
+  add_case(list, "channels_last", kernel, 1);
+}
+
 /* Two guards on one load; logic on calls. */
 static void make_twice_padded(CaseList *list) {
   int64_t extent[2] = {12, 40};
@@ -402,6 +439,11 @@ static inline void make_elementwise(CaseList *list) {
   make_side_by_side(list, 6, (const int64_t[]){64, 40, 24});
   make_side_by_side(list, 2, (const int64_t[]){7000, 6000, 8008});
   make_divided(list);
+  make_heads(list, DTYPE_F32);
+  make_heads(list, DTYPE_BF16);
+  make_channels_last(list, DTYPE_F32, 5, 3000, 3);
+  make_channels_last(list, DTYPE_BF16, 3, 7, 4);
+  make_channels_last(list, DTYPE_F16, 1, 9000, 2);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F32);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F64);
   make_random(list, OP_RANDOM_NORMAL, DTYPE_F32);

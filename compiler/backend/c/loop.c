@@ -212,13 +212,13 @@ static void write_column_stage(LoopWriter *writer, int number) {
 
 /* ---- the function ---- */
 
-/* Rows of no more points than this are written out, and rows make vectors (short_row_hint). */
-enum { SHORTEST_ROW = 4 };
+/* Rows of no more points than this are written out (short_row_hint). */
+enum { WRITTEN_ROW = 4 };
 
 /* How many of such rows follow each other along the axis before the last; 0: it is the first axis, or rows are longer. */
 static int64_t rows_of_line(const Kernel *kernel) {
   int last = kernel->axis_count - 1;
-  bool is_short = last >= 2 && loops_are_points(kernel) && kernel->extent[last] <= SHORTEST_ROW;
+  bool is_short = last >= 2 && loops_are_points(kernel) && kernel->extent[last] <= WRITTEN_ROW;
   return is_short && kernel->extent[last - 1] > 1 ? kernel->extent[last - 1] : 0;
 }
 
@@ -253,8 +253,8 @@ static const char *short_row_hint(const Kernel *kernel, const char *begin) {
   enum { FEW = 64 };
   int last = kernel->axis_count - 1;
   if (last < 1 || kernel->extent[last] > FEW) return "";
-  return kernel->extent[last] <= SHORTEST_ROW && strcmp(begin, "0") == 0 ? "NNC_UNROLL "
-                                                                         : "NNC_ROLLED ";
+  return kernel->extent[last] <= WRITTEN_ROW && strcmp(begin, "0") == 0 ? "NNC_UNROLL "
+                                                                        : "NNC_ROLLED ";
 }
 
 static void open_points(void *context) {
@@ -323,11 +323,10 @@ static void write_row_parts(LoopWriter *writer, int number, int64_t length) {
 static void write_row(LoopWriter *writer, int number, const char *begin, const char *end) {
   Arena *arena = writer->code->arena;
   const Kernel *kernel = writer->kernel;
-  int64_t length = kernel_row_part(arena, kernel, number);
   bool is_whole = kernel->axis_count > 0 && strcmp(begin, "0") == 0 &&
                   strcmp(end, code_integer(arena, kernel->extent[kernel->axis_count - 1])) == 0;
-  if (length > 0 && is_whole && !loop_streams(writer, number))
-    write_row_parts(writer, number, length);
+  int64_t length = is_whole ? kernel_row_part(arena, kernel, number) : 0;
+  if (length > 0 && !loop_streams(writer, number)) write_row_parts(writer, number, length);
   else write_row_points(writer, number, begin, end);
 }
 
