@@ -49,10 +49,15 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
 }
 
-/* All of it at once, where a tile takes too few instructions to spread it. */
-NNC_INLINE void nnc_prefetch_all(const nnc_ahead *ahead) {
+/* All of it at once, where a tile takes too few instructions to spread it; places are `bytes` wide. */
+NNC_INLINE void nnc_prefetch_all(const nnc_ahead *ahead, const int bytes) {
   const int64_t rows = ahead ? ahead->rows : 0;
-  NNC_ROLLED for (int64_t row = 0; row < rows; row++) nnc_prefetch_row(ahead, row);
+  NNC_ROLLED for (int64_t row = 0; row < rows; row++)
+      NNC_ROLLED for (int64_t i = 0; i < ahead->count; i++) {
+    const char *const place = (const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i]));
+    NNC_UNROLL for (int at = 0; at < bytes; at += 64) __builtin_prefetch(place + at);
+    __builtin_prefetch(place + bytes - 1);
+  }
 }
 
 /* A tile fetches rows of b this far ahead of the sum into the first-level cache, and elements of a: where they lie far

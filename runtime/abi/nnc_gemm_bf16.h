@@ -142,7 +142,7 @@ enum { NNC_LANES_bf16 = NNC_MATRIX_LANES, NNC_LEFT_IN_PLACE_bf16 = 1, NNC_LEFT_S
                    __VA_ARGS__);                                                                   \
   nnc_matrix tiles = {.low = 0}
 #define NNC_MULTIPLY_bf16(k, a, a_row, a_k, b, b_row, tile, tile_row, first, ahead)                \
-  (nnc_prefetch_all(ahead),                                                                        \
+  (nnc_prefetch_all(ahead, 2 * NNC_MATRIX_BYTES),                                                  \
    nnc_matrix_product(&tiles, rows, NNC_VECTORS_OF(cols),                                          \
                       &(nnc_matrix_operands){NNC_PACKED_DEPTH_bf16(k) / NNC_MATRIX_ROWS, a, a_row, \
                                              b, b_row, tile, tile_row, first}))

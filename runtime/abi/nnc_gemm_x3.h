@@ -247,7 +247,7 @@ NNC_SHARED void nnc_matrix_product_x3(nnc_matrix *matrix, int64_t rows, int64_t 
                    __VA_ARGS__);                                                                   \
   nnc_matrix tiles = {.low = 0}
 #define NNC_MULTIPLY_x3(k, a, a_row, a_k, b, b_row, tile, tile_row, first, ahead)                  \
-  (nnc_prefetch_all(ahead),                                                                        \
+  (nnc_prefetch_all(ahead, 2 * NNC_MATRIX_BYTES),                                                  \
    nnc_matrix_product_x3(&tiles, rows, NNC_VECTORS_OF(cols),                                       \
                          &(nnc_matrix_operands){NNC_PACKED_DEPTH_x3(k) / NNC_SPLIT_DEPTH, a,       \
                                                 a_row, b, b_row, tile, tile_row, first}))
