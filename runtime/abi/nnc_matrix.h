@@ -7,15 +7,15 @@
  * TILELOADD, TDPBF16PS, TILESTORED.  Of an element the products of even k and those of odd k are summed
  * apart, then both sums are added to c; subnormal numbers count as 0.
  *
- * NNC_MATRIX_PLAIN, defined as 1, has the same computed in plain C, for tests.  NNC_NO_MATRIX leaves the
- * unit alone: the system must permit its use (runtime/os/matrix.h), and nnc defines it where that is
- * refused. */
+ * NNC_MATRIX_PLAIN, defined as 1, has the same computed in plain C, for tests.  NNC_MATRIX_MODEL names a header that has
+ * the operations instead (bench/matrix_model.h).  NNC_NO_MATRIX leaves the unit alone: the system must permit its use
+ * (runtime/os/matrix.h), and nnc defines it where that is refused. */
 #ifndef NNC_MATRIX_H
 #define NNC_MATRIX_H
 
 #include "nnc_vector.h"
 
-#if defined(NNC_MATRIX_PLAIN)
+#if defined(NNC_MATRIX_PLAIN) || defined(NNC_MATRIX_MODEL)
 #define NNC_MATRIX 1
 #elif !defined(NNC_NO_MATRIX) && defined(__x86_64__) && defined(__AVX512BF16__) &&                 \
     (defined(__AMXBF16__) || defined(__AMX_BF16__))
@@ -71,6 +71,8 @@ NNC_INLINE void nnc_matrix_release(nnc_matrix *matrix) {
 #define NNC_MATRIX_MULTIPLY(matrix, c, a, b)                                                       \
   __asm__ volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #c)
 
+#elif defined(NNC_MATRIX_MODEL)
+#include NNC_MATRIX_MODEL
 #else
 
 typedef struct nnc_matrix {
