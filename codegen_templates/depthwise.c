@@ -65,7 +65,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     for (int64_t phase = 0; phase < PHASES; phase++)
       for (int64_t line = 0; line < P0 * lines; line++) {
         const int64_t p0 = line / lines, p1 = first + line % lines;
-        const @TYPE@ *from[MOST_ROWS], *row_weights[MOST_ROWS], *see[MOST_ROWS][SEEN];
+        const @TYPE@ *from[MOST_ROWS] = {0}, *row_weights[MOST_ROWS], *see[MOST_ROWS][SEEN];
         int64_t rows = 0; /* that meet lines inside */
         @FEED_LINES@
         for (int64_t r = first_row[phase]; r < first_row[phase + 1]; r++) {
