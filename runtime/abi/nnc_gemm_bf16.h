@@ -148,9 +148,6 @@ enum { NNC_LANES_bf16 = NNC_MATRIX_LANES, NNC_LEFT_IN_PLACE_bf16 = 1, NNC_LEFT_S
                                              b, b_row, tile, tile_row, first}))
 #define NNC_TILES_END_bf16(tiles) nnc_matrix_release(&tiles)
 
-typedef uint16_t nnc_halves __attribute__((vector_size(32)));
-typedef uint32_t nnc_line __attribute__((vector_size(64)));
-
 /* Two vectors of 16 in turns: the low halves, the high halves. */
 #if defined(__clang__)
 #define NNC_LINE_LOW(x, y)                                                                         \

@@ -45,8 +45,6 @@ NNC_INLINE void nnc_split_x3(uint16_t *high, uint16_t *low, float x) {
 #ifdef __AVX512BF16__
 
 typedef uint16_t nnc_parts __attribute__((vector_size(64)));
-typedef uint16_t nnc_sixteen_parts __attribute__((vector_size(32)));
-typedef uint32_t nnc_sixteen_bits __attribute__((vector_size(64)));
 
 /* Both as bf16, one after the other. A subnormal number becomes 0, as which it counts anyway. */
 NNC_INLINE nnc_parts nnc_narrow_x3(nnc_vec_f32 first, nnc_vec_f32 second) {
@@ -56,7 +54,7 @@ NNC_INLINE nnc_parts nnc_narrow_x3(nnc_vec_f32 first, nnc_vec_f32 second) {
 }
 
 /* What is left of x beside its high part, 0 where that is not finite. */
-NNC_INLINE nnc_vec_f32 nnc_rest_x3(nnc_vec_f32 x, nnc_sixteen_bits high) {
+NNC_INLINE nnc_vec_f32 nnc_rest_x3(nnc_vec_f32 x, nnc_line high) {
   const nnc_vec_f32 rest = x - (nnc_vec_f32)high;
   return (nnc_vec_f32)((nnc_vec_i32)rest & (nnc_vec_i32)(rest - rest == 0));
 }
@@ -64,30 +62,30 @@ NNC_INLINE nnc_vec_f32 nnc_rest_x3(nnc_vec_f32 x, nnc_sixteen_bits high) {
 NNC_INLINE void nnc_split_row_x3(float *to, const float *from) {
   const nnc_vec_f32 first = nnc_load_f32(from), second = nnc_load_f32(from + 16);
   const nnc_parts high = nnc_narrow_x3(first, second);
-  nnc_sixteen_parts half[2];
+  nnc_halves half[2];
   memcpy(half, &high, sizeof half);
   const nnc_parts low =
-      nnc_narrow_x3(nnc_rest_x3(first, __builtin_convertvector(half[0], nnc_sixteen_bits) << 16),
-                    nnc_rest_x3(second, __builtin_convertvector(half[1], nnc_sixteen_bits) << 16));
+      nnc_narrow_x3(nnc_rest_x3(first, __builtin_convertvector(half[0], nnc_line) << 16),
+                    nnc_rest_x3(second, __builtin_convertvector(half[1], nnc_line) << 16));
   memcpy(to, &high, sizeof high);
   memcpy(to + 16, &low, sizeof low);
 }
 
 /* Element c of either half in turns. */
-NNC_INLINE nnc_sixteen_bits nnc_pairs_x3(nnc_parts x) {
+NNC_INLINE nnc_line nnc_pairs_x3(nnc_parts x) {
 #define NNC_IN_TURNS                                                                               \
   0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,    \
       13, 29, 14, 30, 15, 31
 #ifdef __clang__
-  return (nnc_sixteen_bits)__builtin_shufflevector(x, x, NNC_IN_TURNS);
+  return (nnc_line)__builtin_shufflevector(x, x, NNC_IN_TURNS);
 #else
-  return (nnc_sixteen_bits)__builtin_shuffle(x, (nnc_parts){NNC_IN_TURNS});
+  return (nnc_line)__builtin_shuffle(x, (nnc_parts){NNC_IN_TURNS});
 #endif
 #undef NNC_IN_TURNS
 }
 
 NNC_INLINE void nnc_split_rows_x3(float *high, float *low, const float *even, const float *odd) {
-  nnc_sixteen_bits parts[4];
+  nnc_line parts[4];
   NNC_UNROLL for (int v = 0; v < 2; v++) {
     const nnc_vec_f32 x = nnc_load_f32(even + 16 * v), y = nnc_load_f32(odd + 16 * v);
     parts[v] = nnc_pairs_x3(nnc_narrow_x3(x, y));

@@ -79,14 +79,7 @@ NNC_INLINE uint16_t nnc_to_f16(float x) {
   return (uint16_t)(half | sign);
 }
 
-NNC_INLINE uint16_t nnc_f16_bits(float x) {
-  uint32_t bits = nnc_f32_bits(x), sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7FFFFFFF;
-  uint32_t normal = (magnitude - 0x38000000) >> 13;
-  uint32_t subnormal = nnc_f32_bits(nnc_bits_f32(magnitude) + 0.5f) - 0x3F000000;
-  uint32_t half = magnitude < 0x38800000 ? subnormal : normal;
-  half = magnitude >= 0x7F800000 ? 0x7C00 | (magnitude >> 13 & 0x3FF) : half;
-  return (uint16_t)(half | sign);
-}
+NNC_INLINE uint16_t nnc_f16_bits(float x) { return nnc_to_f16(x); }
 
 NNC_INLINE float nnc_round_f16(float x) { return nnc_from_f16(nnc_to_f16(x)); }
 

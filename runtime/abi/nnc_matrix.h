@@ -27,6 +27,10 @@
 
 enum { NNC_MATRIX_ROWS = 16, NNC_MATRIX_LANES = 16, NNC_MATRIX_BYTES = 64 };
 
+/* 16 elements of an operand, and as 16 pairs or floats, a row of a register. */
+typedef uint16_t nnc_halves __attribute__((vector_size(32)));
+typedef uint32_t nnc_line __attribute__((vector_size(64)));
+
 #ifdef NNC_MATRIX_UNIT
 
 /* The rows of registers 0, 1, 4 and of 2, 3, 5; registers 6 and 7 have 16. */

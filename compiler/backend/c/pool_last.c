@@ -7,33 +7,48 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
-/* Some vectors of channels, whose sums stay in the second-level cache: those of whole images, or where places are known
- * of lines, as each element is of its own then. */
+/* Some vectors of channels at a time, and the places of their sums. */
 typedef struct ChannelGrid {
   int64_t block, blocks, tasks, places;
-  int64_t lines; /* of a task; 0: it takes some channels of an image */
+  int64_t lines; /* of a task, by lines */
 } ChannelGrid;
 
-static ChannelGrid channel_grid(const Kernel *kernel) {
-  enum { SUMS_BYTES = 128 << 10, LINE_BYTES = 32 << 10, LEAST = 16, MOST = 64 };
+/* As many channels as have room for their sums, but no more than `most`. */
+static ChannelGrid channels_of(const Kernel *kernel, int64_t places, int64_t bytes, int64_t most) {
+  enum { LEAST = 16 };
   const ConvSlots *slots = &kernel->conv;
-  bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
-  int64_t places = extent_product(slots->in, slots->spatial);
-  int64_t length = slots->in[slots->spatial - 1], lines = slots->n * (places / greatest(length, 1));
-  ChannelGrid grid = {.places = has_places ? length : places};
-  int64_t fitting = (has_places ? LINE_BYTES : SUMS_BYTES) /
-                    greatest(grid.places * dtype_size(pool_value_type(kernel)), 1);
-  int64_t most = has_places ? fitting : MOST;
+  int64_t fitting = bytes / greatest(places * dtype_size(pool_value_type(kernel)), 1);
   int64_t block = greatest(least(fitting / LEAST * LEAST, most), LEAST);
-  grid.block = greatest(least(block, slots->c), 1);
+  ChannelGrid grid = {.places = places, .block = greatest(least(block, slots->c), 1)};
   grid.blocks = greatest(divide_up(slots->c, grid.block), 1);
-  grid.tasks = slots->n * grid.blocks;
-  if (has_places) {
-    LoopGrid rows = rows_grid(kernel, lines, length * slots->c);
-    grid.lines = rows.row_chunk;
-    grid.tasks = rows.tasks;
-  }
   return grid;
+}
+
+/* Some channels of an image for a task, whose sums stay in the second-level cache. */
+static ChannelGrid image_grid(const Kernel *kernel) {
+  enum { SUMS_BYTES = 128 << 10, MOST = 64 };
+  const ConvSlots *slots = &kernel->conv;
+  ChannelGrid grid =
+      channels_of(kernel, extent_product(slots->in, slots->spatial), SUMS_BYTES, MOST);
+  grid.tasks = slots->n * grid.blocks;
+  return grid;
+}
+
+/* Some lines of images for a task: where places are known, each element's sum is of its own. */
+static ChannelGrid line_grid(const Kernel *kernel) {
+  enum { LINE_BYTES = 32 << 10 };
+  const ConvSlots *slots = &kernel->conv;
+  int64_t length = slots->in[slots->spatial - 1];
+  LoopGrid rows = rows_grid(kernel, slots->n * extent_product(slots->in, slots->spatial - 1),
+                            length * slots->c);
+  ChannelGrid grid = channels_of(kernel, length, LINE_BYTES, slots->c);
+  grid.lines = rows.row_chunk;
+  grid.tasks = rows.tasks;
+  return grid;
+}
+
+static ChannelGrid channel_grid(const Kernel *kernel) {
+  return kernel->kind == KERNEL_MAX_UNPOOL ? line_grid(kernel) : image_grid(kernel);
 }
 
 int64_t pool_last_tasks(const Kernel *kernel) { return channel_grid(kernel).tasks; }
