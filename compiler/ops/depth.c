@@ -161,6 +161,17 @@ static Node *cut_conv_weight(const DepthCutter *cutter) {
   return joined(cutter, pieces, 1);
 }
 
+static bool is_parameter(const Node *node) {
+  while (op_info(node->op)->class->keeps_order) node = node->operands[0];
+  return op_info(node->op)->class->leaf == LEAF_PARAM;
+}
+
+static bool has_parameter(const Node *node) {
+  for (int i = 0; i < node->operand_count; i++)
+    if (is_parameter(node->operands[i])) return true;
+  return false;
+}
+
 Node *make_depth_pieces(const DepthCutter *cutter) {
   const Node *node = cutter->node;
   const Target *target = cutter->target;
@@ -168,6 +179,8 @@ Node *make_depth_pieces(const DepthCutter *cutter) {
       (target->product_stands_alone && target->product_stands_alone(node)) ||
       !dtype_is_float(node->type.dtype) || shape_elements(node->type.shape) == 0)
     return NULL;
-  if (node->op == OP_CONV_WEIGHT) return cut_conv_weight(cutter);
-  return node->op == OP_CONTRACT ? cut_contract(cutter) : NULL;
+  if (node->op == OP_CONV_WEIGHT)
+    return target->depth.cuts_convolutions ? cut_conv_weight(cutter) : NULL;
+  if (node->op != OP_CONTRACT || (!target->depth.cuts_weights && has_parameter(node))) return NULL;
+  return cut_contract(cutter);
 }

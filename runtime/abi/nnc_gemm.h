@@ -404,6 +404,33 @@ NNC_INLINE nnc_ahead nnc_ahead_of_rows(uintptr_t next, int64_t row, int64_t rows
    (uintptr_t)((m + MR < m_end ? m + MR : m_first) * (row) + (m + MR < m_end ? n : n + cols)) *    \
        sizeof *(of))
 
+/* Adds a matrix that is packed next, of which the tiles of a block fetch a share each: rows are as many together as the
+ * tile's own places. What finds no place any more is fetched when it is packed. */
+typedef struct nnc_next_matrix {
+  uintptr_t from;
+  int64_t rows, row, bytes; /* bytes of a row, and from a row to the next */
+} nnc_next_matrix;
+#define NNC_THEN_PACKS(of, count, of_row, columns)                                                 \
+  nnc_ahead_add(&ahead,                                                                            \
+                (nnc_next_matrix){.from = (uintptr_t)(of),                                         \
+                                  .rows = count,                                                   \
+                                  .row = (of_row) * (int64_t)sizeof *(of),                         \
+                                  .bytes = (columns) * (int64_t)sizeof *(of)},                     \
+                (n - n_first) / NR * ((m_end - m_first + MR - 1) / MR) + (m - m_first) / MR,       \
+                (n_end - n_first + NR - 1) / NR * ((m_end - m_first + MR - 1) / MR))
+NNC_INLINE void nnc_ahead_add(nnc_ahead *ahead, nnc_next_matrix matrix, int64_t tile,
+                              int64_t tiles) {
+  const int64_t groups = (matrix.rows + ahead->rows - 1) / ahead->rows;
+  const int64_t places = groups * ((matrix.bytes + NNC_AHEAD_BYTES - 1) / NNC_AHEAD_BYTES);
+  const int64_t share = (places + tiles - 1) / tiles;
+  const int64_t end = nnc_least((tile + 1) * share, places);
+  NNC_ROLLED for (int64_t i = tile * share; i < end && ahead->count < NNC_AHEAD_PLACES; i++) {
+    ahead->base[ahead->count] = matrix.from + (uintptr_t)(i / groups * NNC_AHEAD_BYTES) +
+                                (uintptr_t)(i % groups * ahead->rows * matrix.row);
+    ahead->step[ahead->count++] = matrix.row;
+  }
+}
+
 /* Tiles of sizes that are known when it runs are found in a table of all. */
 #define NNC_TILES_OF_ROWS(name, rows)                                                              \
   {                                                                                                \

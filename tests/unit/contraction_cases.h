@@ -252,4 +252,36 @@ static void make_even_panels(CaseList *list) {
   }
 }
 
+/* Sides beyond the second-level cache that are copied, whose next part is fetched early: the next piece of the depth, along
+ * its rows and across them, and the next block's. */
+static void make_far_contractions(CaseList *list) {
+  enum { ALL = 4, A = 1, B = 2 };
+  static const struct {
+    int64_t m, n, k;
+    bool left_transposed, right_transposed;
+    int packs; /* at least */
+  } sizes[ALL] = {{72, 256, 1110, false, false, B},
+                  {72, 250, 1110, false, true, B},
+                  {256, 80, 1110, true, false, A},
+                  {72, 512, 520, false, false, B}};
+  for (int i = 0; i < ALL; i++) {
+    ContractShape s = {.batch = 1,
+                       .m = sizes[i].m,
+                       .n = sizes[i].n,
+                       .k = sizes[i].k,
+                       .left_transposed = sizes[i].left_transposed,
+                       .right_transposed = sizes[i].right_transposed,
+                       .left = DTYPE_F64,
+                       .right = DTYPE_F64,
+                       .result = DTYPE_F64,
+                       .epilogue = i % 3};
+    make_contraction(list, &s);
+    const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
+    ContractGrid grid = contract_grid(kernel, NULL);
+    assert_true(grid.pack_a || !(sizes[i].packs & A));
+    assert_true(grid.pack_b || !(sizes[i].packs & B));
+    assert_true(kernel->operands[sizes[i].packs & A ? 0 : 1].elements * 8 > FAR_SIDE_BYTES);
+  }
+}
+
 #endif

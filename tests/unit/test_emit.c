@@ -488,6 +488,11 @@ static void test_thin_contractions(void **state) {
   (void)state;
   check_family(make_thin_contractions, "thin_contractions");
 }
+
+static void test_far_contractions(void **state) {
+  (void)state;
+  check_family(make_far_contractions, "far_contractions");
+}
 static void test_even_panels(void **state) {
   (void)state;
   check_family(make_even_panels, "even_panels");
@@ -590,6 +595,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_contractions),
       cmocka_unit_test(test_thin_contractions),
+      cmocka_unit_test(test_far_contractions),
       cmocka_unit_test(test_even_panels),
       cmocka_unit_test(test_split_contractions),
       cmocka_unit_test(test_convolutions),

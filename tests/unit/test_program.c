@@ -151,6 +151,33 @@ static int launches(const Program *program, EntryKind entry) {
   return count;
 }
 
+/* a^T b over `depth` rows: the launches. */
+static int launches_of_product(int64_t depth, bool is_weight) {
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "product", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "product");
+  Type a = TYPE(F32, depth, 48), b = TYPE(F32, depth, 64);
+  add_input(module, "a", a, false);
+  if (is_weight) add_variable(module, VARIABLE_PARAM, "b", b);
+  else add_input(module, "b", b, false);
+  ContractAxes axes = {.sum_count = 1};
+  Node *right = leaf(&maker, is_weight ? OP_PARAM : OP_INPUT, b, "b");
+  output(maker.graph, OUTPUT_RESULT, "y",
+         make_contract_of(&maker, leaf(&maker, OP_INPUT, a, "a"), right, &axes, DTYPE_F32));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "product");
+  int count = launches(make_program(arena, module, 1), ENTRY_TRAIN);
+  arena_destroy(arena);
+  return count;
+}
+
+/* In pieces, and what adds them up; but weights are read where they lie. */
+static void test_deep_products_of_activations_are_made_in_pieces(void **state) {
+  (void)state;
+  assert_int_equal(launches_of_product(8192, false), 2);
+  assert_int_equal(launches_of_product(8192, true), 1);
+  assert_int_equal(launches_of_product(512, false), 1);
+}
+
 /* x_k+1 = shuffled pad(x_k) + pad(input): were each computed where it is read, the guards of the
  * innermost would hold those of all around it. */
 static void test_joined_parts_in_joined_parts_are_stored(void **state) {
@@ -338,6 +365,7 @@ int main(void) {
       cmocka_unit_test(test_readers_of_the_old_value_come_first),
       cmocka_unit_test(test_one_value_goes_to_several_places),
       cmocka_unit_test(test_large_reductions_have_many_tasks),
+      cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
       cmocka_unit_test(test_gradients_need_little_of_activations),
       cmocka_unit_test(test_gradients_need_masks_of_what_is_compared),
       cmocka_unit_test(test_scores_are_read_once),

@@ -1,7 +1,10 @@
 /* What contractions prefetch during the sum of a tile: see contract.h. */
 #include "backend/c/contract.h"
 
+#include <string.h>
+
 #include "kernel/builder.h"
+#include "support/panic.h"
 
 enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 /* NNC_AHEAD_PLACES of nnc_gemm.h */ };
 
@@ -119,7 +122,7 @@ static const char *ahead_of_result(const ContractWriter *writer) {
                       (long long)(grid->result_row * dtype_size(writer->sum)));
 }
 
-const char *contract_ahead(const ContractWriter *writer) {
+static const char *ahead_of_tile(const ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   Place places[MOST_PLACES];
   enum { FEW_ROWS = 128 }; /* panels are read from afar, and a few times alone */
@@ -141,6 +144,83 @@ const char *contract_ahead(const ContractWriter *writer) {
     return ahead_of_epilogue(writer, places, count);
   if (streams) return ahead_of_panel(writer);
   return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
+}
+
+/* ---- what is packed next ---- */
+
+/* A side that a task packs. */
+typedef struct PackedSide {
+  int slot;
+  const AxisGroup *outer;
+  const char *matrix;        /* where the side begins */
+  const char *first, *count; /* the block's first row, or column, and how many it has */
+  const char *block, *end, *all;
+  bool is_new; /* each task has another one */
+} PackedSide;
+
+/* From memory or the last cache, by one call. */
+static bool comes_from_afar(const ContractWriter *writer, const PackedSide *side) {
+  const AxisGroup *k = &writer->kernel->contract.k;
+  return operand_bytes(writer, side->slot) > FAR_SIDE_BYTES &&
+         writer->kernel->operands[side->slot].dtype == writer->sum && k->count > 0 &&
+         side->outer->count > 0 && axis_group_is_linear(k, side->slot) &&
+         axis_group_is_linear(side->outer, side->slot) &&
+         (contract_stride(k, side->slot) == 1 || contract_stride(side->outer, side->slot) == 1);
+}
+
+/* The next piece of the depth; where there is none, what the next task begins with, if it is next to this. */
+static const char *then_packs(const ContractWriter *writer, const PackedSide *side) {
+  Arena *arena = writer->arena;
+  const AxisGroup *k = &writer->kernel->contract.k;
+  if (!comes_from_afar(writer, side) || (writer->is_one_piece && !side->is_new)) return "";
+  long long outer = contract_stride(side->outer, side->slot), deep = contract_stride(k, side->slot);
+  const char *from = writer->is_one_piece ? arena_printf(arena, "%s + %s", side->matrix,
+                                                         contract_place(arena, side->end, outer))
+                                          : arena_printf(arena, "%s + %s + %s", side->matrix,
+                                                         contract_place(arena, side->first, outer),
+                                                         contract_place(arena, "(k + KB)", deep));
+  const char *depth = contract_depth(writer);
+  bool has_columns = outer == 1;
+  return arena_printf(arena, "if (%s < %s) NNC_THEN_PACKS(%s, %s, %lld, %s);\n",
+                      writer->is_one_piece ? side->end : "k + KB",
+                      writer->is_one_piece ? side->all : "K", from,
+                      has_columns ? depth : side->count, has_columns ? deep : outer,
+                      has_columns ? side->count : depth);
+}
+
+static const char *ahead_of_packing(const ContractWriter *writer) {
+  const ContractGrid *grid = &writer->grid;
+  bool is_window = writer->window && writer->window->side != WINDOW_NONE;
+  if (is_window || grid->on_unit) return "";
+  PackedSide a = {.slot = writer->a_slot,
+                  .outer = writer->a,
+                  .matrix = writer->left,
+                  .first = "m_first",
+                  .count = "m_end - m_first",
+                  .end = "m_end",
+                  .all = "M",
+                  .is_new = true};
+  PackedSide b = {.slot = writer->b_slot,
+                  .outer = writer->b,
+                  .matrix = writer->right,
+                  .first = "n_first",
+                  .count = "n_end - n_first",
+                  .end = "n_end",
+                  .all = "N",
+                  .is_new = grid->m_blocks == 1};
+  bool packs_b = grid->pack_b && !grid->is_kept && !grid->keeps_b;
+  return arena_printf(writer->arena, "%s%s", packs_b ? then_packs(writer, &b) : "",
+                      grid->pack_a ? then_packs(writer, &a) : "");
+}
+
+const char *contract_ahead(const ContractWriter *writer) {
+  const char *tile = ahead_of_tile(writer), *packing = ahead_of_packing(writer);
+  static const char constant[] = "const nnc_ahead ahead = ";
+  if (*packing == 0 || code_mentions(tile, "NNC_NEXT_ROWS")) return tile;
+  if (*tile == 0)
+    return arena_printf(writer->arena, "nnc_ahead ahead = {.rows = MR};\n%s", packing);
+  CHECK(strncmp(tile, constant, strlen(constant)) == 0);
+  return arena_printf(writer->arena, "%s%s", tile + strlen("const "), packing);
 }
 
 const char *contract_ahead_pointer(const ContractWriter *writer, const char *ahead) {

@@ -106,6 +106,10 @@ const Target target_c = {
                    .few_channels = 1024,
                    .least_pieces = 4,
                    .most_pieces = 64},
+    .depth = {.least_depth = 512,
+              .most_pieces = 16, /* of so many the results are few beside the operands */
+              .worth = .97,
+              .time = contract_pieces_clocks},
     .fusion = {.most_operands = 40,
                .most_stages = 16,
                .cheap_repeats = 8,

@@ -9,6 +9,7 @@
 
 #include "kernel/kernel.h"
 #include "support/integers.h"
+#include "target/target.h"
 
 enum {
   SHORT_ROW = 8, /* a reduction over fewer elements is a scalar loop */
@@ -145,6 +146,9 @@ bool streams_operand(const Kernel *kernel, int operand);
 bool runs_along_rows(const Kernel *kernel);
 /* `window`: of a convolution as this product, or NULL. */
 ContractGrid contract_grid(const Kernel *kernel, const struct WindowProduct *window);
+/* About the clocks of a product of matrices that are copied, made in so many pieces of its depth which are then added up
+ * (DepthLimits). */
+double contract_pieces_clocks(const ProductShape *product, int64_t pieces);
 /* How many variants there are of it (Kernel.variant). */
 int64_t contract_variants(const Kernel *kernel, const struct WindowProduct *window);
 /* The kernel's: "12 blocks of 240 x 96, right side copied". */

@@ -13,6 +13,10 @@ enum {
 
 /* Of an element of one side that a block of the other side reads again, where it is near. */
 static const double STREAM_CLOCKS = .12;
+/* Of an element of the result to which another piece of the depth is added. */
+static const double PIECE_CLOCKS = .5;
+/* Of an element that is copied from memory or the last cache (contract_sides.c). */
+static const double FAR_PACK_CLOCKS = 1.4;
 
 /* ---- the grid ---- */
 
@@ -31,7 +35,7 @@ enum {
   MOST_KEPT_BYTES =
       4608 << 10, /* of a worker's copy of b for the tasks that follow, of the former ... */
   OTHER_KEPT_BYTES = 2 << 20, /* ... and the latter */
-  MOST_A_BYTES = 512 << 10    /* of a copy of a, which stays in the second-level cache */
+  MOST_A_BYTES = 576 << 10    /* of a copy of a, which stays in the second-level cache */
 };
 
 typedef struct Costs {
@@ -160,21 +164,23 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   grid->pack_b = !costs->is_kept &&
                  (costs->side.must_pack_b || wished(costs->wish->packs_b, pack_b < in_place_b));
   double streams = n * k * row_blocks * STREAM_CLOCKS + m * k * column_blocks * costs->stream_a;
-  return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
+  double pieces = (double)divide_up(grid->k, grid->k_block) - 1;
+  double sums = is_of_matrices(grid) ? pieces * m * n * PIECE_CLOCKS : 0;
+  return (double)grid->batch * (products + streams + sums + (grid->pack_a ? pack_a : in_place_a) +
                                 (grid->pack_b ? pack_b : in_place_b)) +
          TASK_CLOCKS * (double)grid->tasks;
 }
 
 /* Into as few pieces of about the same depth as may be. */
-static void cut_depth_of_matrices(ContractGrid *grid) {
-  int64_t pieces = greatest(divide_up(grid->k, MOST_DEPTH), 1);
+static void cut_depth_of_matrices(ContractGrid *grid, int64_t most) {
+  int64_t pieces = greatest(divide_up(grid->k, most), 1);
   grid->k_block = greatest(align_up(divide_up(grid->k, pieces), 8), 8);
 }
 
 /* Elements of 16 bits are half as long, and pieces are whole steps of a matrix unit. */
 static void cut_depth(ContractGrid *grid, int64_t whole) {
   if (is_of_matrices(grid)) {
-    cut_depth_of_matrices(grid);
+    cut_depth_of_matrices(grid, MOST_DEPTH);
     return;
   }
   int64_t times = grid->is_bf16 ? 2 : 1, unit = grid->on_unit ? MATRIX_SIDE : 8;
@@ -187,7 +193,8 @@ static int64_t next_width(int64_t n, int64_t step, int64_t columns, bool is_kept
   return is_kept && n < columns && n + step > columns ? columns : n + step;
 }
 
-static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
+/* Returns the clocks. */
+static double choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
   double least_clocks = INFINITY;
   bool is_high = grid->height == TILE_ROWS && grid->m > 2 * ROW_STEP;
@@ -220,6 +227,46 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
       best = tried;
     }
   *grid = best;
+  return least_clocks;
+}
+
+/* Where both sides of matrices are copied, pieces of half the depth leave room for more rows in a copy of a, so that fewer
+ * blocks copy b; a piece more of the depth goes over the result once more. */
+static double choose_depth(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
+  ContractGrid lower = *grid;
+  double time = choose_blocks(grid, costs, is_serial, size);
+  if (!is_of_matrices(grid) || !grid->pack_a || !grid->pack_b) return time;
+  cut_depth_of_matrices(&lower, MOST_DEPTH / 2);
+  if (lower.k_block == grid->k_block) return time;
+  double lower_time = choose_blocks(&lower, costs, is_serial, size);
+  if (lower_time >= time) return time;
+  *grid = lower;
+  return lower_time;
+}
+
+/* ---- products in pieces ---- */
+
+double contract_pieces_clocks(const ProductShape *product, int64_t pieces) {
+  static const Wish none = {0};
+  static const double LAUNCH_CLOCKS = 20000, /* to join, and of the wait for all pieces */
+      JOIN_CLOCKS = 1.5;                     /* to write an element of a piece, and to add it */
+  ContractGrid grid = {.batch = product->batches * pieces,
+                       .m = product->rows,
+                       .n = product->columns,
+                       .k = product->depth / pieces};
+  if (dtype_is_half(product->dtype) || least(grid.m, grid.n) < TILE_COLUMNS)
+    return pieces == 1 ? 0 : INFINITY; /* such products need not be copied */
+  Costs costs = {.side = {.pack_a = FAR_PACK_CLOCKS,
+                          .pack_b = FAR_PACK_CLOCKS,
+                          .must_pack_a = true,
+                          .must_pack_b = true},
+                 .stream_a = STREAM_CLOCKS,
+                 .wish = &none};
+  grid.height = even_tile_height(grid.m);
+  cut_depth_of_matrices(&grid, MOST_DEPTH);
+  double clocks = choose_depth(&grid, &costs, false, dtype_size(product->dtype));
+  if (pieces == 1) return clocks;
+  return clocks + LAUNCH_CLOCKS + JOIN_CLOCKS * (double)(pieces * product_results(product));
 }
 
 /* ---- tiles that are the result ---- */
@@ -417,7 +464,7 @@ ContractGrid contract_wished_grid(const Kernel *kernel, const WindowProduct *win
   if (grid.pack_a || grid.pack_b) {
     cut_depth(&grid, WHOLE_DEPTH);
     if (window) cut_by_taps(&grid, window);
-    choose_blocks(&grid, &costs, kernel->is_serial, size);
+    choose_depth(&grid, &costs, kernel->is_serial, size);
   }
   if (grid.way != CONTRACT_TILES) grid.k_block = align_up(grid.k, 8);
   grid.reads_runs = window && reads_runs(kernel, window, &grid);

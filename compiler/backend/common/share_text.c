@@ -192,9 +192,10 @@ static void fix_loop(ShareText *text, int at) {
  * for arguments that are known. */
 static bool takes_any_number(const Token *token) {
   static const char *const names[] = {
-      "NNC_TASKS",      "NNC_EXTENTS",        "NNC_FIXED_TILES", "nnc_least",      "nnc_greatest",
-      "nnc_within",     "nnc_clamp",          "NNC_BLOCK_OF",    "NNC_EACH_PIECE", "NNC_MULTIPLY",
-      "NNC_NEXT_PANEL", "NNC_PANEL_IN_PLACE", "NNC_NEXT_ROWS",   "NNC_NEXT_TILE",  "NNC_PACK"};
+      "NNC_TASKS",      "NNC_EXTENTS",   "NNC_FIXED_TILES", "nnc_least",
+      "nnc_greatest",   "nnc_within",    "nnc_clamp",       "NNC_BLOCK_OF",
+      "NNC_EACH_PIECE", "NNC_MULTIPLY",  "NNC_NEXT_PANEL",  "NNC_PANEL_IN_PLACE",
+      "NNC_NEXT_ROWS",  "NNC_NEXT_TILE", "NNC_PACK",        "NNC_THEN_PACKS"};
   static const char *const starts[] = {"nnc_random_", "nnc_philox_", "nnc_pack_"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (share_text_is(token, names[i])) return true;
