@@ -422,9 +422,9 @@ NNC_INLINE void nnc_ahead_add(nnc_ahead *ahead, nnc_next_matrix matrix, int64_t 
                               int64_t tiles) {
   const int64_t groups = (matrix.rows + ahead->rows - 1) / ahead->rows;
   const int64_t places = groups * ((matrix.bytes + NNC_AHEAD_BYTES - 1) / NNC_AHEAD_BYTES);
-  const int64_t share = (places + tiles - 1) / tiles;
-  const int64_t end = nnc_least((tile + 1) * share, places);
-  NNC_ROLLED for (int64_t i = tile * share; i < end && ahead->count < NNC_AHEAD_PLACES; i++) {
+  const int64_t share = (places + tiles - 1) / tiles, first = tile * share;
+  const int64_t most = nnc_least(nnc_least(share, places - first), NNC_AHEAD_PLACES - ahead->count);
+  for (int64_t i = first; i < first + most; i++) {
     ahead->base[ahead->count] = matrix.from + (uintptr_t)(i / groups * NNC_AHEAD_BYTES) +
                                 (uintptr_t)(i % groups * ahead->rows * matrix.row);
     ahead->step[ahead->count++] = matrix.row;
