@@ -143,6 +143,8 @@ static Node *cut_conv_weight(const DepthCutter *cutter) {
   if (conv_is_depthwise(cutter->target, node, node->operands[0]->type.shape, y)) return NULL;
   if (node_attribute(node, ATTR_PIECES) || w.rank == MAX_RANK || shape_elements(y) == 0)
     return NULL;
+  ConvSlots slots = conv_slots(node, node->operands[0]->type.shape, w, y);
+  if (!cutter->target->depth.cuts_convolution(&slots)) return NULL;
   int64_t images = y.dim[0], best = 1;
   ProductShape product =
       product_of(cutter, node_int(node, ATTR_GROUPS), shape_elements(y) / y.dim[1]);
@@ -180,7 +182,7 @@ Node *make_depth_pieces(const DepthCutter *cutter) {
       !dtype_is_float(node->type.dtype) || shape_elements(node->type.shape) == 0)
     return NULL;
   if (node->op == OP_CONV_WEIGHT)
-    return target->depth.cuts_convolutions ? cut_conv_weight(cutter) : NULL;
+    return target->depth.cuts_convolution ? cut_conv_weight(cutter) : NULL;
   if (node->op != OP_CONTRACT || (!target->depth.cuts_weights && has_parameter(node))) return NULL;
   return cut_contract(cutter);
 }

@@ -69,8 +69,9 @@ typedef struct DepthLimits {
   /* About the time for the product in so many pieces (1: as a whole), with joining them, in any
    * unit; NULL: no depth is cut. */
   double (*time)(const ProductShape *product, int64_t pieces);
-  bool cuts_convolutions; /* gradients of their weights, too */
-  bool cuts_weights;      /* products whose side is a parameter, too, which might be kept packed */
+  /* Whether gradients of this convolution's weights are made in pieces, too; NULL: none. */
+  bool (*cuts_convolution)(const ConvSlots *slots);
+  bool cuts_weights; /* products whose side is a parameter, too, which might be kept packed */
 } DepthLimits;
 
 /* An attention, when a target is asked whether its kernels gain. */

@@ -3,6 +3,7 @@
 #include "backend/c/depthwise.h"
 #include "backend/c/kernels.h"
 #include "backend/c/tiles.h"
+#include "backend/c/window.h"
 #include "backend/c/winograd.h"
 
 #include "support/integers.h"
@@ -51,6 +52,17 @@ static bool keeps_channels_last(const ConvSlots *slots) {
   if (c == 1 && k == 1) return slots->groups >= LANES;
   if (k % HALF != 0 || k < LANES) return false;
   return (c % HALF == 0 && c >= LANES) || (c <= PICTURE && k >= 2 * LANES);
+}
+
+/* Whether it is a product whose columns are what windows see of channels that lie last (window.h), and need no
+ * template for few of them. */
+static bool cuts_convolution(const ConvSlots *slots) {
+  return keeps_channels_last(slots) && !winograd_gains(slots);
+}
+
+static bool takes_pieces(const Kernel *kernel) {
+  return kernel_is_depthwise(kernel) ||
+         (kernel->kind == KERNEL_CONV_WEIGHT && conv_is_product(kernel));
 }
 
 /* ---- attention ----
@@ -109,7 +121,8 @@ const Target target_c = {
     .depth = {.least_depth = 512,
               .most_pieces = 16, /* of so many the results are few beside the operands */
               .worth = .97,
-              .time = contract_pieces_clocks},
+              .time = contract_pieces_clocks,
+              .cuts_convolution = cuts_convolution},
     .fusion = {.most_operands = 40,
                .most_stages = 16,
                .cheap_repeats = 8,
@@ -125,7 +138,7 @@ const Target target_c = {
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
-    .takes_pieces = kernel_is_depthwise,
+    .takes_pieces = takes_pieces,
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
     .kept_bytes = weights_kept_bytes,

@@ -20,6 +20,11 @@ static bool takes_pieces(const Kernel *kernel) {
   return true;
 }
 
+static bool cuts_convolution(const ConvSlots *slots) {
+  (void)slots;
+  return true;
+}
+
 enum { CHUNK = 4 }; /* elements of f32 in 16 bytes */
 
 static bool keeps_channels_last(const ConvSlots *slots) {
@@ -47,7 +52,7 @@ const Target target_cuda = {
               .most_pieces = 256,
               .worth = .75,
               .time = product_time,
-              .cuts_convolutions = true,
+              .cuts_convolution = cuts_convolution,
               .cuts_weights = true},
     .fusion = {.most_operands = 40,
                .most_stages = 16,
