@@ -49,7 +49,7 @@ TOLERANCES = {(True, "f32"): (3e-5, 1e-3), (False, "f32"): (1e-6, 2e-5), (False,
 
 def chosen(options):
     models = options.models or (QUICK_MODELS if options.quick else extract.model_names())
-    found = extract.rows_of_models(options.nnc, models)
+    found = extract.rows_of_models(options.nnc, models, options.own)
     if options.quick:  # of each model and sort that which has most of the work
         most = {}
         for row in sorted(found, key=lambda row: (row.flop, sum(row.models.values()), row.name)):
@@ -179,6 +179,7 @@ def parse_options():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--cpus", help="processors to use, the first so many for so many threads; default all allowed")
     parser.add_argument("--models", help="only rows of these models")
+    parser.add_argument("--own", action="store_true", help="models at the sizes of their files")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--conv", choices=["auto", "direct"], default="auto")
     parser.add_argument("--rounds", type=int)

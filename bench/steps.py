@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Training steps of models here and in today's libraries, in turn, in one run: times, ratios, bars.
 
-    bench/steps.py [MODEL...] [--threads N] [--cpus 0,1] [--rounds N] [--seconds S] [--precision f32|bf16|bf16x3]
-                   [--ways WAY,...] [--build DIR] [--peers DIR] [--folder DIR] [--json FILE] [--plot FILE]
+    bench/steps.py [MODEL...] [--own] [--threads N] [--cpus 0,1] [--rounds N] [--seconds S]
+                   [--precision f32|bf16|bf16x3] [--ways WAY,...] [--build DIR] [--peers DIR] [--folder DIR]
+                   [--json FILE] [--plot FILE]
 
 PyTorch's side is the twin of the model, tests/torch/twins/NAME.py: the same network, loss, optimizer and clipping on
-the same shapes (bench/steps/sizes.py), eager and by torch.compile, networks of pictures also with their channels last,
+the same shapes (bench/steps/sizes.py; with --own those of the model's file), eager and by torch.compile, networks of pictures also with their channels last,
 all with fused updates and scaled_dot_product_attention (bench/steps/peer.py). The perceptron also stands beside JAX's
 jitted step with donated buffers, and tinygrad's. With --precision bf16 ours has `precision = bf16`, PyTorch autocast;
 with bf16x3 ours has that, PyTorch f32. Ours in f32 stands beside both. A step is forward, backward and update; its inputs lie in memory.
@@ -31,7 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[1:1] = [os.path.join(HERE, folder) for folder in ("steps", "kernels", "../tests/torch")]
 import bars                                     # noqa: E402
 import sides                                    # noqa: E402
-from sizes import SIZES                         # noqa: E402
+from sizes import SIZES, constants_of           # noqa: E402
 from variant import apply_edits, only_training  # noqa: E402
 
 BAR, MEAN_BAR = 1.1, 1.6
@@ -58,13 +59,15 @@ class Ours:
         """limit: bytes for --memory-limit."""
         self.path, self.cpus = os.path.join(options.folder, name + "-" + precision), cpus
         self.path += "-%d" % limit if limit else ""
+        self.path += "-own" if options.own else ""
         self.seconds_of_compile = None
         if not os.path.exists(self.path):
             with open(os.path.join(HERE, "../models", name + ".net")) as file:
                 text = only_training(apply_edits(file.read(), edits))
             with open(self.path + ".net", "w") as file:
                 file.write(text)
-            words = [word for key, value in SIZES[name].items() for word in ("-D", "%s=%s" % (key, value))]
+            words = [word for key, value in constants_of(name, options.own).items()
+                     for word in ("-D", "%s=%s" % (key, value))]
             words += ["-D", "train.precision=" + precision] if precision != "f32" else []
             words += ["--memory-limit=%d" % limit, "--threads=%d" % len(cpus)] if limit else []
             start = time.time()
@@ -165,7 +168,7 @@ class Bench:
         for count, name in enumerate(self.options.models):
             print("[%d/%d] %s" % (count + 1, len(self.options.models), name), end="\r" if sys.stderr.isatty() else "\n",
                   file=sys.stderr, flush=True)
-            finding = {"model": name, "constants": SIZES[name], "precision": self.options.precision,
+            finding = {"model": name, "constants": constants_of(name, self.options.own), "precision": self.options.precision,
                        "threads": self.options.threads}
             try:
                 finding.update(self.measure(name))
@@ -257,6 +260,7 @@ def shared_options(description):
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--own", action="store_true", help="models at the sizes of their files")
     parser.add_argument("--ways", default="; ".join(WAYS), help="of PyTorch, with ; between; default %(default)s")
     parser.add_argument("--build", default=os.path.join(HERE, "../build"))
     parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"), help="the folder of install.sh")

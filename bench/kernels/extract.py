@@ -14,7 +14,7 @@ import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, "../steps"))
-from sizes import SIZES  # noqa: E402
+from sizes import constants_of  # noqa: E402
 
 MODELS = os.path.join(HERE, "../../models")
 
@@ -126,8 +126,8 @@ def model_names():
     return sorted(name[:-4] for name in os.listdir(MODELS) if name.endswith(".net"))
 
 
-def graph_text(nnc, model):
-    constants = SIZES.get(model, {})
+def graph_text(nnc, model, own=False):
+    constants = constants_of(model, own)
     words = [word for name, value in constants.items() for word in ("-D", "%s=%s" % (name, value))]
     done = subprocess.run([nnc, os.path.join(MODELS, model + ".net"), *words, "--emit=ir"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
@@ -136,10 +136,10 @@ def graph_text(nnc, model):
     return done.stdout
 
 
-def rows_of_models(nnc, models):
+def rows_of_models(nnc, models, own=False):
     """Distinct rows, each with the models it occurs in."""
     found = {}
     for model in models:
-        for key, (row, count) in rows_of(graph_text(nnc, model)).items():
+        for key, (row, count) in rows_of(graph_text(nnc, model, own)).items():
             found.setdefault(key, row).models[model] = count
     return list(found.values())

@@ -12,3 +12,9 @@ SIZES = {
     "vit_s": {"batch": 2}, "mlp_mixer": {"batch": 2},
     "char_gru": {"rate": 0.0}, "ptb_lstm": {"rate": 0.0}, "bilstm_tagger": {"rate": 0.0},
 }
+NO_SIZES = {"drop", "rate", "aux"}
+
+
+def constants_of(model, own):
+    """`own`: the sizes of the model's file, for which a step of most pictures' networks takes a second or more."""
+    return {name: value for name, value in SIZES.get(model, {}).items() if not own or name in NO_SIZES}
