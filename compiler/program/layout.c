@@ -77,12 +77,57 @@ static bool wants_channels_last(const Target *target, const Node *node) {
          seen->type.shape.dim[1] <= target->most_plane_channels;
 }
 
+/* Whether a transposition moves channels to the end, and nothing else. */
+static bool turns(const Node *node) {
+  if (node->op != OP_TRANSPOSE || node->type.shape.rank < 3) return false;
+  const Attribute *permutation = node_ints(node, ATTR_PERMUTATION);
+  int last = permutation->count - 1;
+  for (int i = 0; i < last; i++)
+    if (permutation->ints[i] != i + (i > 0)) return false;
+  return permutation->ints[last] == 1;
+}
+
+/* By the node that stands for a set. */
+typedef struct Readers {
+  bool *turn, *others;
+} Readers;
+
+static Readers find_readers(Arena *arena, const Chooser *chooser) {
+  const Graph *graph = chooser->graph;
+  Readers found = {ARENA_ARRAY(arena, bool, graph->next_id),
+                   ARENA_ARRAY(arena, bool, graph->next_id)};
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; k < node->operand_count; k++) {
+      const Node *set = set_of(chooser, node->operands[k]);
+      if (turns(node)) found.turn[set->id] = true;
+      else if (set_of(chooser, node) != set) found.others[set->id] = true;
+    }
+  }
+  for (int i = 0; i < graph->outputs.count; i++)
+    found.others[set_of(chooser, graph->outputs.items[i].node)->id] = true;
+  return found;
+}
+
+/* A product that is read with its channels at the end, and in no other way, is written so: a tile goes either way, and
+ * what reads it then goes along memory. */
+static void want_turned_products(Arena *arena, Chooser *chooser) {
+  Readers readers = find_readers(arena, chooser);
+  for (int i = 0; i < chooser->graph->nodes.count; i++) {
+    const Node *node = chooser->graph->nodes.items[i];
+    int set = set_of(chooser, node)->id;
+    if (family_of(node) == FAMILY_CONTRACTION && readers.turn[set] && !readers.others[set])
+      chooser->is_wanted[set] = true;
+  }
+}
+
 static Chooser chooser_create(Arena *arena, const Target *target, const Graph *graph) {
   Chooser chooser = {target, graph, ARENA_ARRAY(arena, const Node *, graph->next_id),
                      ARENA_ARRAY(arena, bool, graph->next_id)};
   for (int i = 0; i < graph->nodes.count; i++)
     chooser.chain[graph->nodes.items[i]->id] = graph->nodes.items[i];
   for (int i = 0; i < graph->nodes.count; i++) join_operands(&chooser, graph->nodes.items[i]);
+  want_turned_products(arena, &chooser);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!wants_channels_last(target, node)) continue;

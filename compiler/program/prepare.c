@@ -28,12 +28,15 @@
 /* ---- reductions ---------------------------------------------------------------------------- */
 
 /* Over images and places, but not over channels, which are columns where they are kept last: as they are
- * where convolutions make as many of as many. */
+ * where convolutions make as many of as many, or each has its own. */
 static bool leaves_channels(const Target *target, Shape from, const Attribute *axes) {
   if (target->keeps_channels_last == NULL || from.rank < 3 || axes->count != from.rank - 1)
     return false;
-  ConvSlots slots = {.c = from.dim[1], .k = from.dim[1], .groups = 1};
-  return axes->ints[0] == 0 && axes->ints[1] == 2 && target->keeps_channels_last(&slots);
+  int64_t channels = from.dim[1];
+  ConvSlots all = {.c = channels, .k = channels, .groups = 1};
+  ConvSlots each = {.c = channels, .k = channels, .groups = channels};
+  return axes->ints[0] == 0 && axes->ints[1] == 2 &&
+         (target->keeps_channels_last(&all) || target->keeps_channels_last(&each));
 }
 
 /* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over
