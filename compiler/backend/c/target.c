@@ -54,10 +54,12 @@ static bool keeps_channels_last(const ConvSlots *slots) {
   return (c % HALF == 0 && c >= LANES) || (c <= PICTURE && k >= 2 * LANES);
 }
 
-/* Whether it is a product whose columns are what windows see of channels that lie last (window.h), and need no
- * template for few of them. */
+/* Whether it is a product whose columns are what windows see of channels that lie last (window.h). Those of odd numbers
+ * lie so beside convolutions of single channels, where their own windows are of one place as a rule. */
 static bool cuts_convolution(const ConvSlots *slots) {
-  return keeps_channels_last(slots) && !winograd_gains(slots);
+  bool is_of_places = extent_product(slots->kernel, slots->spatial) == 1 && slots->groups == 1;
+  bool has_vectors = least(slots->c, slots->k) >= LANES;
+  return (keeps_channels_last(slots) || (is_of_places && has_vectors)) && !winograd_gains(slots);
 }
 
 static bool takes_pieces(const Kernel *kernel) {
