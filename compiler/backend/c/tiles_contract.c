@@ -254,7 +254,8 @@ double contract_pieces_clocks(const ProductShape *product, int64_t pieces) {
                        .m = product->rows,
                        .n = product->columns,
                        .k = product->depth / pieces};
-  if (dtype_is_half(product->dtype) || least(grid.m, grid.n) < TILE_COLUMNS)
+  if (dtype_is_half(product->dtype) || least(grid.m, grid.n) < VECTOR ||
+      greatest(grid.m, grid.n) < TILE_COLUMNS)
     return pieces == 1 ? 0 : INFINITY; /* such products need not be copied */
   Costs costs = {.side = {.pack_a = FAR_PACK_CLOCKS,
                           .pack_b = FAR_PACK_CLOCKS,
