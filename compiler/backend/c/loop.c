@@ -132,27 +132,48 @@ static void write_column_joins(LoopWriter *writer, int number, DType dtype, int 
   close_columns(writer);
 }
 
-static void write_column_rows(LoopWriter *writer, int number, DType dtype) {
-  Code *code = writer->code;
+/* Some rows of a stage's last axis. */
+typedef struct ColumnRows {
+  const char *begin, *end;
+  const char *fours_end; /* COLUMN_ROWS at a time up to here; NULL: the last ones are as many */
+} ColumnRows;
+
+static void open_rows_of(LoopWriter *writer, int last, const char *begin, const char *end,
+                         int step) {
+  const char *next = step == 1 ? arena_printf(writer->code->arena, "j%d++", last)
+                               : arena_printf(writer->code->arena, "j%d += %d", last, step);
+  code_open(writer->code, "for (int64_t j%d = %s; j%d < %s; %s)", last, begin, last, end, next);
+}
+
+static void write_column_rows(LoopWriter *writer, int number, DType dtype, const ColumnRows *rows) {
+  int last = writer->kernel->stages[number].axis_count - 1;
+  bool has_fours = takes_rows(writer, number);
+  if (has_fours) {
+    open_rows_of(writer, last, rows->begin, rows->fours_end ? rows->fours_end : rows->end,
+                 COLUMN_ROWS);
+    write_column_joins(writer, number, dtype, COLUMN_ROWS);
+    code_close(writer->code);
+    if (rows->fours_end == NULL) return;
+  }
+  open_rows_of(writer, last, has_fours ? rows->fours_end : rows->begin, rows->end, 1);
+  write_column_joins(writer, number, dtype, 1);
+  code_close(writer->code);
+}
+
+/* All rows. */
+static void write_columns_of(LoopWriter *writer, int number, DType dtype) {
+  Arena *arena = writer->code->arena;
   const Stage *stage = &writer->kernel->stages[number];
   int last = stage->axis_count - 1;
-  if (!takes_rows(writer, number)) {
-    loop_open_axes(writer, stage, 0, stage->axis_count);
+  if (last < 0) {
     write_column_joins(writer, number, dtype, 1);
-    loop_close(writer, stage->axis_count);
     return;
   }
-  long long extent = (long long)stage->extent[last], whole = extent / COLUMN_ROWS * COLUMN_ROWS;
+  int64_t extent = stage->extent[last], whole = extent / COLUMN_ROWS * COLUMN_ROWS;
+  ColumnRows rows = {.begin = "0", .end = code_integer(arena, extent)};
+  if (whole < extent) rows.fours_end = code_integer(arena, whole);
   loop_open_axes(writer, stage, 0, last);
-  code_open(code, "for (int64_t j%d = 0; j%d < %lld; j%d += %d)", last, last, whole, last,
-            COLUMN_ROWS);
-  write_column_joins(writer, number, dtype, COLUMN_ROWS);
-  code_close(code);
-  if (whole < extent) {
-    code_open(code, "for (int64_t j%d = %lld; j%d < %lld; j%d++)", last, whole, last, extent, last);
-    write_column_joins(writer, number, dtype, 1);
-    code_close(code);
-  }
+  write_column_rows(writer, number, dtype, &rows);
   loop_close(writer, last);
 }
 
@@ -173,7 +194,8 @@ static void write_column_search(LoopWriter *writer, int number, DType dtype) {
   writer->scope.stages[number] = place;
 }
 
-static void write_column_reduction(LoopWriter *writer, int number) {
+/* Declares a reduction's accumulators; of what type they are. */
+static DType declare_columns(LoopWriter *writer, int number) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[number];
   DType dtype = loop_accumulator(stage);
@@ -186,14 +208,86 @@ static void write_column_reduction(LoopWriter *writer, int number) {
             is_zero ? " = {0}" : "");
   if (!is_zero)
     code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", block, number, start);
-  if (reduction_is_search(stage->reduce)) {
+  return dtype;
+}
+
+/* What the reduction's value is called from now on. */
+static void name_columns(LoopWriter *writer, int number, DType dtype) {
+  bool narrow = dtype == DTYPE_F64 && writer->kernel->stages[number].value->dtype != DTYPE_F64;
+  writer->scope.stages[number] =
+      arena_printf(writer->code->arena, "%sa%d[l]", narrow ? "(float)" : "", number);
+}
+
+static void write_column_reduction(LoopWriter *writer, int number) {
+  DType dtype = declare_columns(writer, number);
+  if (reduction_is_search(writer->kernel->stages[number].reduce)) {
     write_column_search(writer, number, dtype);
     return;
   }
-  write_column_rows(writer, number, dtype);
-  bool narrow = dtype == DTYPE_F64 && stage->value->dtype != DTYPE_F64;
-  writer->scope.stages[number] =
-      arena_printf(code->arena, "%sa%d[l]", narrow ? "(float)" : "", number);
+  write_columns_of(writer, number, dtype);
+  name_columns(writer, number, dtype);
+}
+
+/* ---- reductions side by side ---- */
+
+/* Rows of a reduction that stay in the first-level cache until the next one has read them; so many columns are together. */
+static int64_t near_rows(const LoopWriter *writer) {
+  enum { NEAR_ELEMENTS = 4096 };
+  return greatest(NEAR_ELEMENTS / writer->column_block / COLUMN_ROWS, 1) * COLUMN_ROWS;
+}
+
+static bool reads_stage(const LoopWriter *writer, int number, int from) {
+  ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
+  for (int i = 0; i < list.count; i++)
+    if (list.items[i]->kind == EXPR_STAGE && list.items[i]->operand >= from) return true;
+  return false;
+}
+
+/* Whether a reduction goes over the same rows as the one at `first`, and needs none that begin there or after it. */
+static bool goes_beside(const LoopWriter *writer, int number, int first) {
+  const Stage *own = &writer->kernel->stages[number], *other = &writer->kernel->stages[first];
+  if (own->kind != STAGE_REDUCE || own->axis_count == 0 || reduction_is_search(own->reduce) ||
+      own->axis_count != other->axis_count || reads_stage(writer, number, first))
+    return false;
+  for (int i = 0; i < own->axis_count; i++)
+    if (own->extent[i] != other->extent[i]) return false;
+  return own->extent[own->axis_count - 1] > near_rows(writer);
+}
+
+/* The stages from `first` on up to the returned one go over the same rows: the first of them alone, or several. */
+static int beside_end(const LoopWriter *writer, int first) {
+  int end = first;
+  while (end < writer->kernel->stage_count && goes_beside(writer, end, first)) end++;
+  return greatest(end, first + 1);
+}
+
+/* Some rows after the other, for each a row of reductions: what the first has read is near for the others. */
+static void write_columns_beside(LoopWriter *writer, int first, int end) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[first];
+  int last = stage->axis_count - 1;
+  long long extent = (long long)stage->extent[last], step = (long long)near_rows(writer);
+  DType *dtypes = ARENA_ARRAY(code->arena, DType, writer->kernel->stage_count);
+  loop_stage_axes(writer, stage);
+  for (int i = first; i < end; i++) dtypes[i] = declare_columns(writer, i);
+  loop_open_axes(writer, stage, 0, last);
+  code_open(code, "for (int64_t near = 0; near < %lld; near += %lld)", extent, step);
+  code_line(code, "const int64_t beyond = nnc_least(near + %lld, %lld);", step, extent);
+  ColumnRows rows = {.begin = "near", .end = "beyond"};
+  if (extent % COLUMN_ROWS != 0) {
+    size_t mark = code_mark(code);
+    rows.fours_end = "fours";
+    for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i], &rows);
+    code_declare(code, mark, "fours",
+                 arena_printf(code->arena,
+                              "const int64_t fours = near + (beyond - near) / %d * %d;",
+                              COLUMN_ROWS, COLUMN_ROWS));
+  } else {
+    for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i], &rows);
+  }
+  code_close(code);
+  loop_close(writer, last);
+  for (int i = first; i < end; i++) name_columns(writer, i, dtypes[i]);
 }
 
 static void write_column_stage(LoopWriter *writer, int number) {
@@ -208,6 +302,14 @@ static void write_column_stage(LoopWriter *writer, int number) {
   expression_write_stores(writer->code, &writer->scope, number);
   close_columns(writer);
   loop_close(writer, stage->axis_count);
+}
+
+static void write_column_stages(LoopWriter *writer) {
+  for (int i = 0, end; i < writer->kernel->stage_count; i = end) {
+    end = beside_end(writer, i);
+    if (end > i + 1) write_columns_beside(writer, i, end);
+    else write_column_stage(writer, i);
+  }
 }
 
 /* ---- the function ---- */
@@ -403,7 +505,7 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
     int block = writer->column_block;
     code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, block);
     code_line(code, "const int64_t count = nnc_least(%d, %s - first);", block, end);
-    for (int i = 0; i < kernel->stage_count; i++) write_column_stage(writer, i);
+    write_column_stages(writer);
     code_close(code);
   } else {
     bool has_loop =

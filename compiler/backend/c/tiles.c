@@ -10,6 +10,7 @@ enum {
   LOOP_MOST_TASKS = 64,
   STREAM_POINTS = 256,  /* of an innermost loop that are worth blocks */
   ROW_WORK = 256,       /* element operations of a row that may be a task of its own */
+  ENOUGH_TASKS = 16,    /* for the usual numbers of workers */
   FUNCTION_WORK = 4,    /* operations that an elementary function counts for beside its loads */
   BLOCK_ALIGNMENT = 64, /* elements: no two tasks write one cache line */
   LONG_BLOCK = 64 * NNC_BLOCK /* tasks of more points have whole blocks */
@@ -81,8 +82,10 @@ LoopGrid loop_grid(const Kernel *kernel) {
   grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
   /* Rows of much work each may be tasks of their own, in whatever cache line their results lie. */
   bool are_rows = work >= ROW_WORK && runs_along_rows(kernel);
+  /* Sums over rows of memory had better read them whole, where there are tasks enough without. */
+  bool are_columns = work >= ROW_WORK && !are_rows && grid.rows >= ENOUGH_TASKS;
   int64_t alignment = are_rows ? 1 : BLOCK_ALIGNMENT;
-  if (2 * grid.rows <= wanted && grid.last > alignment) {
+  if (2 * grid.rows <= wanted && grid.last > alignment && !are_columns) {
     grid.row_chunk = 1;
     int64_t pieces = divide_up(wanted, greatest(grid.rows, 1));
     int64_t block = divide_up(grid.last, pieces);
