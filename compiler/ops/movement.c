@@ -306,3 +306,12 @@ static int concat_cut(const Node *node, int axis, int operand) {
 }
 
 OP_CLASS(concat, FAMILY_MOVEMENT, .mix = MIX_FOLLOW)
+
+bool node_ends_with_channels(const Node *node) {
+  if (node->op != OP_TRANSPOSE || node->type.shape.rank < 3) return false;
+  const Attribute *permutation = node_ints(node, ATTR_PERMUTATION);
+  int last = permutation->count - 1;
+  for (int i = 0; i < last; i++)
+    if (permutation->ints[i] != i + (i > 0)) return false;
+  return permutation->ints[last] == 1;
+}

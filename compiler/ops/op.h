@@ -168,6 +168,8 @@ double node_bytes(const Node *node); /* of operands and result */
 Cost cost_nothing(const Node *node); /* OpClass.cost of what does no work */
 /* An element of it takes many operations: a loop had better keep it than compute it again. */
 bool node_is_expensive(const Node *node);
+/* Whether it is a transposition that moves axis 1, of channels, to the end, and nothing else. */
+bool node_ends_with_channels(const Node *node);
 /* The value of a node, given those of its operands; not of scans. */
 void node_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                    const EvaluateContext *context);

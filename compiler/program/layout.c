@@ -77,16 +77,6 @@ static bool wants_channels_last(const Target *target, const Node *node) {
          seen->type.shape.dim[1] <= target->most_plane_channels;
 }
 
-/* Whether a transposition moves channels to the end, and nothing else. */
-static bool turns(const Node *node) {
-  if (node->op != OP_TRANSPOSE || node->type.shape.rank < 3) return false;
-  const Attribute *permutation = node_ints(node, ATTR_PERMUTATION);
-  int last = permutation->count - 1;
-  for (int i = 0; i < last; i++)
-    if (permutation->ints[i] != i + (i > 0)) return false;
-  return permutation->ints[last] == 1;
-}
-
 /* By the node that stands for a set. */
 typedef struct Readers {
   bool *turn, *others;
@@ -100,7 +90,7 @@ static Readers find_readers(Arena *arena, const Chooser *chooser) {
     const Node *node = graph->nodes.items[i];
     for (int k = 0; k < node->operand_count; k++) {
       const Node *set = set_of(chooser, node->operands[k]);
-      if (turns(node)) found.turn[set->id] = true;
+      if (node_ends_with_channels(node)) found.turn[set->id] = true;
       else if (set_of(chooser, node) != set) found.others[set->id] = true;
     }
   }

@@ -178,6 +178,38 @@ static void test_deep_products_of_activations_are_made_in_pieces(void **state) {
   assert_int_equal(launches_of_product(512, false), 1);
 }
 
+/* sum_m (a b + 1)[b, m, n], where the product is read with m at the end: it is written so. */
+static void test_products_that_are_read_turned_are_written_turned(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "turned", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "turned");
+  Type a = TYPE(F32, 3, 20, 10), b = TYPE(F32, 10, 30);
+  add_input(module, "a", a, false);
+  add_input(module, "b", b, false);
+  ContractAxes axes = {.sum_count = 1, .sum_left = {2}, .sum_right = {0}};
+  Node *product =
+      make_contract(&maker, leaf(&maker, OP_INPUT, a, "a"), leaf(&maker, OP_INPUT, b, "b"), &axes);
+  Node *turned = make_transpose(&maker, make_binary_value(&maker, OP_ADD, product, 1),
+                                (const int64_t[]){0, 2, 1});
+  int64_t last = 2;
+  output(maker.graph, OUTPUT_RESULT, "y", make_reduce(&maker, OP_REDUCE_SUM, turned, 1, &last));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "turned");
+  const Program *program = make_program(arena, module, 1);
+  int products = 0;
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    if (kernel->kind != KERNEL_CONTRACT) continue;
+    int64_t base, coefficient[KERNEL_MAX_AXES];
+    assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
+    assert_int_equal(coefficient[1], 1); /* along m */
+    assert_int_equal(coefficient[2], 20);
+    products++;
+  }
+  assert_int_equal(products, 1);
+  arena_destroy(arena);
+}
+
 /* x_k+1 = shuffled pad(x_k) + pad(input): were each computed where it is read, the guards of the
  * innermost would hold those of all around it. */
 static void test_joined_parts_in_joined_parts_are_stored(void **state) {
@@ -366,6 +398,7 @@ int main(void) {
       cmocka_unit_test(test_one_value_goes_to_several_places),
       cmocka_unit_test(test_large_reductions_have_many_tasks),
       cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
+      cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
       cmocka_unit_test(test_gradients_need_little_of_activations),
       cmocka_unit_test(test_gradients_need_masks_of_what_is_compared),
       cmocka_unit_test(test_scores_are_read_once),
