@@ -264,12 +264,18 @@ static bool has_gradient_norms(const Graph *graph) {
   return has;
 }
 
+/* Whether an entry may hold what nothing fills: places of gradient norms, or accumulators of a metric that was no
+ * reduction after all. */
+static bool is_left_over(const Module *module, int entry) {
+  return entry == ENTRY_FINISH || has_gradient_norms(module->entries[entry]);
+}
+
 static void finish_module(Elaborator *e) {
   Module *module = e->module;
   module->entries[ENTRY_INIT] = e->init.graph;
   module->entries[ENTRY_HOST] = e->host.graph;
   for (int i = 0; i < ENTRY_COUNT; i++)
-    if (module->entries[i] && (!e->options->check_only || has_gradient_norms(module->entries[i])))
+    if (module->entries[i] && (!e->options->check_only || is_left_over(module, i)))
       module->entries[i] = prune(e, module->entries[i]);
   if (module->run.precision == DTYPE_F64) module_retype_floats(module, DTYPE_F64);
 }

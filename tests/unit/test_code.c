@@ -92,10 +92,31 @@ static void test_loops_around_one_statement(void **state) {
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) check_tidy(kept[i], kept[i]);
 }
 
+/* Comments of each length: no line is too long, and none has the end of the comment alone. */
+static void test_comments_end_after_words(void **state) {
+  (void)state;
+  enum { WIDTH = 100, MOST = 250 };
+  Arena *arena = arena_create();
+  for (int length = 1; length < MOST; length++) {
+    char words[MOST + 1];
+    for (int i = 0; i < length; i++) words[i] = i % 7 == 6 && i + 1 < length ? ' ' : 'x';
+    words[length] = 0;
+    Text text = {0};
+    Code code = {.arena = arena, .out = &text};
+    code_comment(&code, "%s", words);
+    assert_null(strstr(text.data, " *  */"));
+    for (const char *line = text.data; *line; line += strcspn(line, "\n") + 1)
+      assert_true(strcspn(line, "\n") <= WIDTH);
+    text_free(&text);
+  }
+  arena_destroy(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_long_lines_are_broken),
       cmocka_unit_test(test_loops_around_one_statement),
+      cmocka_unit_test(test_comments_end_after_words),
   };
   return cmocka_run_group_tests_name("code", tests, NULL, NULL);
 }

@@ -172,6 +172,7 @@ void code_comment(Code *code, const char *format, ...) {
   const char *lead = "/* ";
   while (strlen(text) > room - 3 || strchr(text, '\n') != NULL) {
     size_t cut = first_line(text, room);
+    if (text[cut] == 0) cut = first_line(text, room - 3); /* the end has to go with something */
     code_line(code, "%s%.*s", lead, (int)cut, text);
     text += cut;
     while (*text == ' ' || *text == '\n') text++;
