@@ -393,7 +393,6 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
     block_bytes = cut_kernel(lowering, launch, built->kernel);
     blocks = entry->loops.items[launch->loop].blocks;
   }
-  CHECK(!kernel_is_in_pieces(built->kernel) || target_takes_pieces(program->target, built->kernel));
   kernel_collapse(program->arena, built->kernel);
   if (lowering->level > 0 && launch->loop < 0) trim_operands(program, built->kernel, buffers);
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);

@@ -140,8 +140,8 @@ typedef struct Target {
   bool
       has_few_registers; /* of vectors: tiles of contractions are small, and use an element of a side less often */
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
-  /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) need not be cut into blocks; NULL: it
-   * must. */
+  /* Whether a kernel that sums over pieces of the images (ATTR_PIECES) is as good outside of a task loop; NULL: it is
+   * in one, where it can be. */
   bool (*takes_pieces)(const Kernel *kernel);
   /* of an input that such a convolution reads: its channels lie first, and are read one by one */
   int64_t most_plane_channels;

@@ -64,7 +64,7 @@ static bool cuts_convolution(const ConvSlots *slots) {
 
 static bool takes_pieces(const Kernel *kernel) {
   return kernel_is_depthwise(kernel) ||
-         (kernel->kind == KERNEL_CONV_WEIGHT && conv_is_product(kernel));
+         (kernel->kind == KERNEL_CONV_WEIGHT && conv_has_some_last(kernel));
 }
 
 /* ---- attention ----

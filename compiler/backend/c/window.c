@@ -19,8 +19,13 @@ bool conv_has_last(const Kernel *kernel, int operand) {
   return (kernel->conv.last >> operand & 1) != 0 && operand_channels(kernel, operand) > 1;
 }
 
-bool conv_is_product(const Kernel *kernel) {
+bool conv_has_some_last(const Kernel *kernel) {
   return conv_has_last(kernel, 0) || conv_has_last(kernel, 1);
+}
+
+bool conv_is_product(const Kernel *kernel) {
+  bool is_in_pieces = kernel->kind == KERNEL_CONV_WEIGHT && kernel->conv.pieces > 0;
+  return conv_has_some_last(kernel) || is_in_pieces;
 }
 
 /* How x, dy or w lies in memory: elements between neighbours. */

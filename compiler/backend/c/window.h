@@ -44,7 +44,9 @@ typedef struct WindowProduct {
 
 /* Whether an operand has its channels last. */
 bool conv_has_last(const Kernel *kernel, int operand);
-/* Whether a convolution is computed so: one of its operands has. */
+/* Whether one of its operands has. */
+bool conv_has_some_last(const Kernel *kernel);
+/* Whether a convolution is computed so: one of its operands has, or it sums over pieces of the images. */
 bool conv_is_product(const Kernel *kernel);
 WindowProduct window_product(Arena *arena, const Kernel *kernel);
 /* Whether the weights of all taps follow each other along the depth, so that they are packed at once. */
