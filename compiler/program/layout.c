@@ -25,7 +25,7 @@ typedef struct Chooser {
   const Target *target;
   const Graph *graph;
   const Node **chain; /* by node: another of the same set, or itself */
-  bool *is_wanted;    /* by the node that stands for a set: convolutions want it */
+  bool *is_wanted;    /* by the node that stands for a set: a convolution or all readers want it */
 } Chooser;
 
 static OpFamily family_of(const Node *node) { return op_info(node->op)->class->family; }

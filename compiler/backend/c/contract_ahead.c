@@ -152,10 +152,9 @@ static const char *ahead_of_tile(const ContractWriter *writer) {
 typedef struct PackedSide {
   int slot;
   const AxisGroup *outer;
-  const char *matrix;        /* where the side begins */
-  const char *first, *count; /* the block's first row, or column, and how many it has */
-  const char *block, *end, *all;
-  bool is_new; /* each task has another one */
+  const char *matrix; /* where the side begins */
+  char letter, all;   /* "m" of its rows' names, "M" of how many there are */
+  bool is_new;        /* each task has another block of them */
 } PackedSide;
 
 /* From memory or the last cache, by one call. */
@@ -172,42 +171,30 @@ static bool comes_from_afar(const ContractWriter *writer, const PackedSide *side
 static const char *then_packs(const ContractWriter *writer, const PackedSide *side) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k;
-  if (!comes_from_afar(writer, side) || (writer->is_one_piece && !side->is_new)) return "";
+  bool is_one = writer->is_one_piece;
+  if (!comes_from_afar(writer, side) || (is_one && !side->is_new)) return "";
   long long outer = contract_stride(side->outer, side->slot), deep = contract_stride(k, side->slot);
-  const char *from = writer->is_one_piece ? arena_printf(arena, "%s + %s", side->matrix,
-                                                         contract_place(arena, side->end, outer))
-                                          : arena_printf(arena, "%s + %s + %s", side->matrix,
-                                                         contract_place(arena, side->first, outer),
-                                                         contract_place(arena, "(k + KB)", deep));
-  const char *depth = contract_depth(writer);
+  const char *end = arena_printf(arena, "%c_end", side->letter);
+  const char *first = arena_printf(arena, "%c_first", side->letter);
+  const char *count = arena_printf(arena, "%s - %s", end, first), *depth = contract_depth(writer);
+  const char *from =
+      is_one
+          ? arena_printf(arena, "%s + %s", side->matrix, contract_place(arena, end, outer))
+          : arena_printf(arena, "%s + %s + %s", side->matrix, contract_place(arena, first, outer),
+                         contract_place(arena, "(k + KB)", deep));
   bool has_columns = outer == 1;
-  return arena_printf(arena, "if (%s < %s) NNC_THEN_PACKS(%s, %s, %lld, %s);\n",
-                      writer->is_one_piece ? side->end : "k + KB",
-                      writer->is_one_piece ? side->all : "K", from,
-                      has_columns ? depth : side->count, has_columns ? deep : outer,
-                      has_columns ? side->count : depth);
+  return arena_printf(arena, "if (%s < %c) NNC_THEN_PACKS(%s, %s, %lld, %s);\n",
+                      is_one ? end : "k + KB", is_one ? side->all : 'K', from,
+                      has_columns ? depth : count, has_columns ? deep : outer,
+                      has_columns ? count : depth);
 }
 
 static const char *ahead_of_packing(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
   bool is_window = writer->window && writer->window->side != WINDOW_NONE;
   if (is_window || grid->on_unit) return "";
-  PackedSide a = {.slot = writer->a_slot,
-                  .outer = writer->a,
-                  .matrix = writer->left,
-                  .first = "m_first",
-                  .count = "m_end - m_first",
-                  .end = "m_end",
-                  .all = "M",
-                  .is_new = true};
-  PackedSide b = {.slot = writer->b_slot,
-                  .outer = writer->b,
-                  .matrix = writer->right,
-                  .first = "n_first",
-                  .count = "n_end - n_first",
-                  .end = "n_end",
-                  .all = "N",
-                  .is_new = grid->m_blocks == 1};
+  PackedSide a = {writer->a_slot, writer->a, writer->left, 'm', 'M', true};
+  PackedSide b = {writer->b_slot, writer->b, writer->right, 'n', 'N', grid->m_blocks == 1};
   bool packs_b = grid->pack_b && !grid->is_kept && !grid->keeps_b;
   return arena_printf(writer->arena, "%s%s", packs_b ? then_packs(writer, &b) : "",
                       grid->pack_a ? then_packs(writer, &a) : "");

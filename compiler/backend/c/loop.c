@@ -261,7 +261,7 @@ static int beside_end(const LoopWriter *writer, int first) {
   return greatest(end, first + 1);
 }
 
-/* Some rows after the other, for each a row of reductions: what the first has read is near for the others. */
+/* All reductions over some rows, then over the next ones: what the first of them reads is near for the others. */
 static void write_columns_beside(LoopWriter *writer, int first, int end) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[first];
@@ -273,18 +273,13 @@ static void write_columns_beside(LoopWriter *writer, int first, int end) {
   loop_open_axes(writer, stage, 0, last);
   code_open(code, "for (int64_t near = 0; near < %lld; near += %lld)", extent, step);
   code_line(code, "const int64_t beyond = nnc_least(near + %lld, %lld);", step, extent);
-  ColumnRows rows = {.begin = "near", .end = "beyond"};
-  if (extent % COLUMN_ROWS != 0) {
-    size_t mark = code_mark(code);
-    rows.fours_end = "fours";
-    for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i], &rows);
-    code_declare(code, mark, "fours",
-                 arena_printf(code->arena,
-                              "const int64_t fours = near + (beyond - near) / %d * %d;",
-                              COLUMN_ROWS, COLUMN_ROWS));
-  } else {
-    for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i], &rows);
-  }
+  ColumnRows rows = {
+      .begin = "near", .end = "beyond", .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
+  size_t mark = code_mark(code);
+  for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i], &rows);
+  code_declare(code, mark, "fours",
+               arena_printf(code->arena, "const int64_t fours = near + (beyond - near) / %d * %d;",
+                            COLUMN_ROWS, COLUMN_ROWS));
   code_close(code);
   loop_close(writer, last);
   for (int i = first; i < end; i++) name_columns(writer, i, dtypes[i]);
