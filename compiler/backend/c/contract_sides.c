@@ -66,14 +66,14 @@ enum {
 /* Twice as many from memory or the last cache, whose rows arrive too late. */
 double side_distance(const Kernel *kernel, Side side) {
   const KernelOperand *operand = &kernel->operands[side.slot];
-  return operand->elements * dtype_size(operand->dtype) > FAR_SIDE_BYTES ? 2 : 1;
+  return operand->elements * dtype_size(operand->dtype) > FAR_SIDE_BYTES ? FAR_TIMES : 1;
 }
 
 static double pack_clocks(const Kernel *kernel, Side side) {
   double far = side_distance(kernel, side);
   bool is_half = dtype_is_half(side.dtype) && kernel_sum_type(kernel) == DTYPE_F32;
   if (side.dtype != kernel_sum_type(kernel) && !is_half) return 1.5 * far;
-  if (side_inner_stride(side.outer, side.slot) == 1) return .7 * far;
+  if (side_inner_stride(side.outer, side.slot) == 1) return COPY_CLOCKS * far;
   return (side_inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5) * far;
 }
 

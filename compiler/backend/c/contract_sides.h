@@ -15,6 +15,9 @@ typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
 Side contract_left(const Kernel *kernel);
 Side contract_right(const Kernel *kernel);
 
+/* Clocks to copy an element beside its neighbours, and how many times as many from memory or the last cache. */
+static const double COPY_CLOCKS = .7, FAR_TIMES = 2;
+
 /* Whether the loop of a tile can read the elements of a side where they lie, one by one;
  * and whether it can load vectors of them along `outer`. */
 bool side_is_in_place(const Kernel *kernel, Side side);

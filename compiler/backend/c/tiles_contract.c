@@ -15,8 +15,6 @@ enum {
 static const double STREAM_CLOCKS = .12;
 /* Of an element of the result to which another piece of the depth is added. */
 static const double PIECE_CLOCKS = .5;
-/* Of an element that is copied from memory or the last cache (contract_sides.c). */
-static const double FAR_PACK_CLOCKS = 1.4;
 
 /* ---- the grid ---- */
 
@@ -257,8 +255,8 @@ double contract_pieces_clocks(const ProductShape *product, int64_t pieces) {
   if (dtype_is_half(product->dtype) || least(grid.m, grid.n) < VECTOR ||
       greatest(grid.m, grid.n) < TILE_COLUMNS)
     return pieces == 1 ? 0 : INFINITY; /* such products need not be copied */
-  Costs costs = {.side = {.pack_a = FAR_PACK_CLOCKS,
-                          .pack_b = FAR_PACK_CLOCKS,
+  Costs costs = {.side = {.pack_a = COPY_CLOCKS * FAR_TIMES,
+                          .pack_b = COPY_CLOCKS * FAR_TIMES,
                           .must_pack_a = true,
                           .must_pack_b = true},
                  .stream_a = STREAM_CLOCKS,
