@@ -24,7 +24,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS,
               OWN = (VECTORS + PANELS - 1) / PANELS /* vectors of a panel */, WIDTH = OWN * LANES,
               ROW = C + 16 /* of a tile, no power of 2 */, ROWS_1 = COUNT % MR, ROWS_2 = LAST % MR,
-              VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
+              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, LAST < MR && COUNT < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, 0);
   /* packed: [@PACKED_PARTS@PANELS][PRODUCTS][C][WIDTH], source: [PRODUCTS][COUNT][ROW],
@@ -48,6 +48,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           @SOURCE@ + (image + i) * ((int64_t)X0 * X1 * C), C, {X0, X1}, {@LOW_0@, @LOW_1@}, first, rows,
           TILE_COLUMNS, C, source + i * (OF_IMAGE * ROW), ROW, COUNT * ROW});
     held = block;
+    @NEXT@
     for (int64_t panel = 0; panel < PANELS; panel++) {
       const int64_t channel = part * PART + panel * WIDTH;
       const int64_t channels = nnc_least(WIDTH, PART - panel * WIDTH);
@@ -56,6 +57,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         for (int64_t m = 0; m < count; m += MR) {
           const int64_t left = nnc_least(MR, count - m);
           @AHEAD@
+          @FETCH@
           products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
               C, source + (p * COUNT + m) * ROW, ROW, 1, weights + p * ((int64_t)C * WIDTH), WIDTH,
               sums + (p * COUNT + m) * WIDTH, WIDTH, true, @AHEAD_POINTER@);

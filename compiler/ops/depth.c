@@ -137,6 +137,34 @@ static Node *cut_contract(const DepthCutter *cutter) {
 
 /* ---- gradients of the weights of convolutions ---- */
 
+/* A gradient in weights as a product. */
+static ProductShape weights_shape(const DepthCutter *cutter, Shape w, Shape y) {
+  ProductShape product =
+      product_of(cutter, node_int(cutter->node, ATTR_GROUPS), shape_elements(y) / y.dim[1]);
+  product.rows = w.dim[0] / product.batches;
+  product.columns = shape_elements(w) / w.dim[0];
+  return product;
+}
+
+/* Pieces of equally many images. */
+static int64_t best_pieces(const DepthCutter *cutter, const ConvSlots *slots, Shape w, Shape y) {
+  const Target *target = cutter->target;
+  if (cutter->node->type.dtype == DTYPE_F32 && target->depth.winograd_pieces &&
+      target->conv_gains_by_winograd && target->conv_gains_by_winograd(slots))
+    return target->depth.winograd_pieces(slots);
+  if (!target->depth.cuts_convolution(slots)) return 1;
+  ProductShape product = weights_shape(cutter, w, y);
+  double least_time = worthy_time(cutter, &product);
+  int64_t images = y.dim[0], best = 1;
+  for (int64_t part = 2; part <= least(images, target->depth.most_pieces); part++) {
+    double time = images % part == 0 ? time_of(cutter, &product, part) : -1;
+    if (time < 0 || time >= least_time) continue;
+    least_time = time;
+    best = part;
+  }
+  return best;
+}
+
 static Node *cut_conv_weight(const DepthCutter *cutter) {
   const Node *node = cutter->node;
   Shape w = node->type.shape, y = node->operands[1]->type.shape;
@@ -144,23 +172,11 @@ static Node *cut_conv_weight(const DepthCutter *cutter) {
   if (node_attribute(node, ATTR_PIECES) || w.rank == MAX_RANK || shape_elements(y) == 0)
     return NULL;
   ConvSlots slots = conv_slots(node, node->operands[0]->type.shape, w, y);
-  if (!cutter->target->depth.cuts_convolution(&slots)) return NULL;
-  int64_t images = y.dim[0], best = 1;
-  ProductShape product =
-      product_of(cutter, node_int(node, ATTR_GROUPS), shape_elements(y) / y.dim[1]);
-  product.rows = w.dim[0] / product.batches;
-  product.columns = shape_elements(w) / w.dim[0];
-  double least_time = worthy_time(cutter, &product);
-  for (int64_t part = 2; part <= least(images, cutter->target->depth.most_pieces); part++) {
-    double time = images % part == 0 ? time_of(cutter, &product, part) : -1;
-    if (time < 0 || time >= least_time) continue;
-    least_time = time;
-    best = part;
-  }
-  if (best == 1) return NULL;
-  Node *pieces = make_pieces(&cutter->maker, node, cutter->operands[0], cutter->operands[1], best,
-                             piece_type(node->type.dtype));
-  return joined(cutter, pieces, 1);
+  int64_t pieces = best_pieces(cutter, &slots, w, y);
+  if (pieces == 1) return NULL;
+  Node *parts = make_pieces(&cutter->maker, node, cutter->operands[0], cutter->operands[1], pieces,
+                            piece_type(node->type.dtype));
+  return joined(cutter, parts, 1);
 }
 
 static bool is_parameter(const Node *node) {

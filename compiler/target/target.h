@@ -71,6 +71,8 @@ typedef struct DepthLimits {
   double (*time)(const ProductShape *product, int64_t pieces);
   /* Whether gradients of this convolution's weights are made in pieces, too; NULL: none. */
   bool (*cuts_convolution)(const ConvSlots *slots);
+  /* Pieces of those that go by Winograd's filtering (conv_gains_by_winograd), if they may be so many at all. */
+  int64_t (*winograd_pieces)(const ConvSlots *slots);
   bool cuts_weights; /* products whose side is a parameter, too, which might be kept packed */
 } DepthLimits;
 

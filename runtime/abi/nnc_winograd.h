@@ -83,6 +83,44 @@ NNC_INLINE void nnc_winograd_source_2(const nnc_winograd_tiles *tiles) {
     }
 }
 
+/* Tiles that are being multiplied: of `rows` rows of results, which end there, of some images before `end`. What is
+ * transformed after them has at most so many lines, and each of `shares` tiles of their products asks for a share of it:
+ * what is read in wide steps no processor foresees, and while a tile is summed memory has nothing else to do. */
+typedef struct nnc_winograd_block {
+  int64_t image, images, end, rows;
+  int64_t lines, shares;
+} nnc_winograd_block;
+
+/* Places that are transformed next. */
+typedef struct nnc_winograd_places {
+  const float *from;
+  int64_t step, channels; /* from a place to the next; of each */
+  int64_t count, shares;
+} nnc_winograd_places;
+
+/* Of images of these extents from `from` on: from the line on that the block has not read, `read` after its last row. */
+NNC_INLINE nnc_winograd_places nnc_winograd_next(const nnc_winograd_block *block, const float *from,
+                                                 const int64_t extent[2], int64_t step,
+                                                 int64_t channels, int64_t read) {
+  const bool is_within = block->rows + read < extent[0];
+  const int64_t line = is_within ? block->image * extent[0] + block->rows + read
+                                 : (block->image + block->images) * extent[0];
+  return (nnc_winograd_places){.from = from + line * extent[1] * step,
+                               .step = step,
+                               .channels = channels,
+                               .count = nnc_least(block->lines, block->end * extent[0] - line) *
+                                        extent[1],
+                               .shares = block->shares};
+}
+
+NNC_INLINE void nnc_winograd_fetch(const nnc_winograd_places *next, int64_t share) {
+  enum { LINE = 16 /* elements of a cache line */ };
+  const int64_t lines = (next->channels + LINE - 1) / LINE, all = next->count * lines;
+  const int64_t own = (all + next->shares - 1) / next->shares;
+  NNC_ROLLED for (int64_t i = share * own; i < nnc_least((share + 1) * own, all); i++)
+      __builtin_prefetch(next->from + i / lines * next->step + i % lines * LINE, 0, 2);
+}
+
 /* A y A' of all tiles: y are the 2 x 2 places where a tile's results lie, zero outside. */
 NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles) {
   for (int64_t r = 0; r < tiles->rows; r++)

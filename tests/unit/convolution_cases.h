@@ -244,6 +244,44 @@ static void make_winograd_convolutions(CaseList *list) {
     }
 }
 
+/* Gradients in the weights in pieces of the images, in one block of channels and in several. */
+static void make_pieces_by_winograd(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {6, 64, 48, 1, 2, {9, 11}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {4, 144, 112, 1, 2, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {9, 32, 80, 1, 2, {5, 14}, {3, 3}, {1, 1}, {0, 2}, {1, 0}, {1, 1}},
+      {2, 32, 32, 1, 2, {40, 38}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  static const int64_t pieces[] = {3, 2, 9, 2};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    Kernel *kernel = (Kernel *)make_weight_pieces(list, &shapes[i], pieces[i], DTYPE_F32, 3);
+    kernel->conv.may_be_winograd = true;
+    assert_true(kernel_is_winograd(kernel));
+    list->cases.items[list->cases.count - 1].scale = 40;
+  }
+}
+
+/* Whose operands are so large that each tile asks for some of what is transformed next: rows of tiles, and whole images;
+ * in pieces, too. */
+static void make_far_winograd_convolutions(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  static const ConvShape rows = {2,      128,    16,     1,      2,     {64, 66},
+                                 {3, 3}, {1, 1}, {1, 1}, {1, 0}, {1, 1}};
+  static const ConvShape images = {170,    16,     128,    1,      2,     {7, 8},
+                                   {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  for (int kind = 0; kind < 3; kind++) {
+    make_conv(list, kind == 1 ? &images : &rows, kinds[kind], DTYPE_F32, 0, 7);
+    KernelCase *test = &list->cases.items[list->cases.count - 1];
+    ((Kernel *)test->kernel)->conv.may_be_winograd = true;
+    test->scale = kind == 2 ? 350 : 50; /* of sums of some 8,000 products, and of 1,152 */
+  }
+  Kernel *kernel = (Kernel *)make_weight_pieces(list, &images, 5, DTYPE_F32, 3);
+  kernel->conv.may_be_winograd = true;
+  list->cases.items[list->cases.count - 1].scale = 80;
+  for (int i = 0; i < list->cases.count; i++)
+    assert_true(kernel_is_winograd(list->cases.items[i].kernel));
+}
+
 /* Tight ones take less of a worker's block where many channels are summed, and no more elsewhere. */
 static void make_tight_winograd_convolutions(CaseList *list) {
   make_winograd_convolutions(list);

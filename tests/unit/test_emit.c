@@ -517,6 +517,14 @@ static void test_tight_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_tight_winograd_convolutions, "tight_winograd_convolutions");
 }
+static void test_pieces_by_winograd(void **state) {
+  (void)state;
+  check_family(make_pieces_by_winograd, "pieces_by_winograd");
+}
+static void test_far_winograd_convolutions(void **state) {
+  (void)state;
+  check_family(make_far_winograd_convolutions, "far_winograd_convolutions");
+}
 static void test_blocks_by_winograd(void **state) {
   (void)state;
   check_family(make_blocks_by_winograd, "blocks_by_winograd");
@@ -602,6 +610,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
       cmocka_unit_test(test_tight_winograd_convolutions),
+      cmocka_unit_test(test_pieces_by_winograd),
+      cmocka_unit_test(test_far_winograd_convolutions),
       cmocka_unit_test(test_blocks_by_winograd),
       cmocka_unit_test(test_exact_convolutions),
       cmocka_unit_test(test_keeping_products),

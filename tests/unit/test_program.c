@@ -178,6 +178,45 @@ static void test_deep_products_of_activations_are_made_in_pieces(void **state) {
   assert_int_equal(launches_of_product(512, false), 1);
 }
 
+/* The pieces in which the gradient of 3 x 3 taps in weights of 64 x 64 channels is made; 0: it is not cut. */
+static int64_t pieces_by_winograd(int64_t images, int64_t extent) {
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "weights", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "weights");
+  Type planes = TYPE(F32, images, 64, extent, extent);
+  add_input(module, "x", planes, false);
+  add_input(module, "dy", planes, false);
+  int64_t ones[] = {1, 1}, shape[] = {64, 64, 3, 3};
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_SHAPE, 4, shape),   attr_make_ints(ATTR_LOW, 2, ones),
+      attr_make_ints(ATTR_HIGH, 2, ones),     attr_make_ints(ATTR_STRIDE, 2, ones),
+      attr_make_ints(ATTR_DILATION, 2, ones), attr_make_int(ATTR_GROUPS, 1)};
+  Node *sides[] = {make_unary(&maker, OP_EXP, leaf(&maker, OP_INPUT, planes, "x")),
+                   make_unary(&maker, OP_COS, leaf(&maker, OP_INPUT, planes, "dy"))};
+  output(maker.graph, OUTPUT_RESULT, "dw",
+         make_node(&maker, OP_CONV_WEIGHT, 2, sides, 6, attributes));
+  const Program *program = make_program(arena, module, 1);
+  int64_t pieces = -1;
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    if (kernel->kind != KERNEL_CONV_WEIGHT) continue;
+    assert_true(target_c.is_winograd(kernel));
+    pieces = kernel->conv.pieces;
+  }
+  assert_int_equal(launches(program, ENTRY_TRAIN), 3 + (pieces > 0));
+  arena_destroy(arena);
+  return pieces;
+}
+
+/* Of one block of channels there would be one task; small planes are cut by channels. */
+static void test_weights_by_winograd_are_made_in_pieces(void **state) {
+  (void)state;
+  assert_int_equal(pieces_by_winograd(8, 56), 8);
+  assert_int_equal(pieces_by_winograd(36, 56), 9);
+  assert_int_equal(pieces_by_winograd(8, 24), 0);
+  assert_int_equal(pieces_by_winograd(7, 112), 0);
+}
+
 /* sum_m (a b + 1)[b, m, n], where the product is read with m at the end: it is written so. */
 static void test_products_that_are_read_turned_are_written_turned(void **state) {
   (void)state;
@@ -398,6 +437,7 @@ int main(void) {
       cmocka_unit_test(test_one_value_goes_to_several_places),
       cmocka_unit_test(test_large_reductions_have_many_tasks),
       cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
+      cmocka_unit_test(test_weights_by_winograd_are_made_in_pieces),
       cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
       cmocka_unit_test(test_gradients_need_little_of_activations),
       cmocka_unit_test(test_gradients_need_masks_of_what_is_compared),

@@ -80,7 +80,7 @@ static const char *planes_epilogue(const ConvWriter *writer, const int64_t *exte
   function_declare_axis(&code, writer->function, 0, "image");
   code_open(&code, "for (int64_t r = 0; r < channels; r++)");
   function_declare_axis(&code, writer->function, 1, "channel + r");
-  const char *place = function_open_plane(&code, 3 - writer->absent, extent + writer->absent);
+  const char *place = function_open_plane(&code, 2, 3 - writer->absent, extent + writer->absent);
   const char *result = arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
   return function_end_epilogue(&code, writer->function, result, writer->sum);
 }
@@ -100,7 +100,8 @@ static const char *weight_epilogue(const ConvWriter *writer) {
                                  (long long)grid->channel_block, taps);
   if (grid->is_one_sum) code_line(&code, "  own[t] = sums[%s];", sum);
   else code_line(&code, "  own[t] = nnc_lane_sum_%s(sums + %s);", c_type_name(writer->sum), sum);
-  const char *tap = function_open_plane(&code, 3 - writer->absent, grid->kernel + writer->absent);
+  const char *tap =
+      function_open_plane(&code, 2, 3 - writer->absent, grid->kernel + writer->absent);
   const char *result = arena_printf(code.arena, "own[%s]", tap);
   return function_end_epilogue(&code, writer->function, result, writer->sum);
 }

@@ -314,11 +314,11 @@ void function_declare_axis(Code *code, const KernelFunction *function, int axis,
     code_line(code, "const int64_t i%d = %s;", axis, value);
 }
 
-const char *function_open_plane(Code *code, int spatial, const int64_t *extent) {
+const char *function_open_plane(Code *code, int first, int spatial, const int64_t *extent) {
   enum { LEAST_LINE = 8 }; /* shorter ones are better vectorized across */
   const char *place = "0";
   for (int i = 0; i < spatial; i++) {
-    const char *axis = arena_printf(code->arena, "i%d", 2 + i);
+    const char *axis = arena_printf(code->arena, "i%d", first + i);
     long long length = (long long)extent[i];
     bool is_around = i + 1 < spatial && extent[spatial - 1] >= LEAST_LINE;
     code_open(code, "%sfor (int64_t %s = 0; %s < %lld; %s++)", is_around ? "NNC_AROUND " : "", axis,

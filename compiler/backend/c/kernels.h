@@ -59,8 +59,8 @@ void function_keys(Code *code, const KernelFunction *function);
 TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64_t tasks);
 /* "const int64_t i2 = VALUE;", where an access depends on that axis of the domain. */
 void function_declare_axis(Code *code, const KernelFunction *function, int axis, const char *value);
-/* Opens loops over the axes of the domain from number 2 on; the place in a plane of these extents. */
-const char *function_open_plane(Code *code, int spatial, const int64_t *extent);
+/* Opens loops over the axes of the domain from number `first` on; the place in a plane of these extents. */
+const char *function_open_plane(Code *code, int first, int spatial, const int64_t *extent);
 /* Writes the stores of the epilogue for the template's element of this text and type, closes what is
  * open, and returns all of it. */
 const char *function_end_epilogue(Code *code, KernelFunction *function, const char *result,

@@ -59,7 +59,7 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   long long channels = (long long)kernel->conv.c;
   function_declare_axis(&code, function, 0, arena_printf(arena, "plane / %lld", channels));
   function_declare_axis(&code, function, 1, arena_printf(arena, "plane %% %lld", channels));
-  const char *place = function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
+  const char *place = function_open_plane(&code, 2, kernel->conv.spatial, kernel->conv.in);
   return function_end_epilogue(&code, function, arena_printf(arena, "sums[%s]", place),
                                pool_value_type(kernel));
 }

@@ -82,7 +82,7 @@ static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
   function_declare_axis(&code, function, 0, "image");
   const char *place = kernel->kind == KERNEL_MAX_UNPOOL
                           ? open_line(&code, function)
-                          : function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
+                          : function_open_plane(&code, 2, kernel->conv.spatial, kernel->conv.in);
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
   return function_end_epilogue(&code, function,

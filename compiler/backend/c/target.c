@@ -59,7 +59,7 @@ static bool keeps_channels_last(const ConvSlots *slots) {
 static bool cuts_convolution(const ConvSlots *slots) {
   bool is_of_places = extent_product(slots->kernel, slots->spatial) == 1 && slots->groups == 1;
   bool has_vectors = least(slots->c, slots->k) >= LANES;
-  return (keeps_channels_last(slots) || (is_of_places && has_vectors)) && !winograd_gains(slots);
+  return keeps_channels_last(slots) || (is_of_places && has_vectors);
 }
 
 static bool takes_pieces(const Kernel *kernel) {
@@ -124,7 +124,8 @@ const Target target_c = {
               .most_pieces = 16, /* of so many the results are few beside the operands */
               .worth = .97,
               .time = contract_pieces_clocks,
-              .cuts_convolution = cuts_convolution},
+              .cuts_convolution = cuts_convolution,
+              .winograd_pieces = winograd_pieces},
     .fusion = {.most_operands = 40,
                .most_stages = 16,
                .cheap_repeats = 8,

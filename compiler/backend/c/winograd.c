@@ -24,10 +24,13 @@ static int64_t tiles_of(const int64_t results[2], int64_t size) {
   return divide_up(results[0], size) * divide_up(results[1], size);
 }
 
-/* Whether it gains where each launch transforms the weights. */
+/* Whether it gains where each launch transforms the weights: many of them need many tiles, or that takes longer than the
+ * products which are left out. */
 static bool has_many_tiles(const ConvSlots *slots) {
-  enum { LEAST_TILES = 48, MOST_WEIGHTS = 256 * 256 };
-  return slots->c * slots->k <= MOST_WEIGHTS && slots->n * tiles_of(slots->out, 2) >= LEAST_TILES;
+  enum { LEAST_TILES = 48, MOST_WEIGHTS = 256 * 256, TILES_OF_MORE = 256, MOST_OF_ALL = 512 * 512 };
+  int64_t tiles = slots->n * tiles_of(slots->out, 2), weights = slots->c * slots->k;
+  return (weights <= MOST_WEIGHTS && tiles >= LEAST_TILES) ||
+         (weights <= MOST_OF_ALL && tiles >= TILES_OF_MORE);
 }
 
 /* Whether it gains where they are kept: one picture then reads of each as much as of a tap. */
@@ -39,7 +42,7 @@ static bool gains_if_kept(const ConvSlots *slots) {
 
 bool winograd_gains(const ConvSlots *slots) {
   enum { LEAST_OF_IMAGE = 4 /* tiles */ };
-  if (slots->spatial != 2 || slots->groups != 1 || slots->pieces != 0) return false;
+  if (slots->spatial != 2 || slots->groups != 1) return false;
   for (int i = 0; i < 2; i++)
     if (slots->kernel[i] != 3 || slots->stride[i] != 1 || slots->dilation[i] != 1) return false;
   if (slots->c % VECTOR != 0 || slots->k % VECTOR != 0) return false;
@@ -88,7 +91,8 @@ typedef struct WinogradGrid {
   int64_t rows, blocks; /* rows of tiles at a time, and how many such blocks has an image */
   int64_t images;       /* at a time, where one block is an image */
   int64_t parts;        /* of the channels of the result, a task each */
-  int64_t k_block, c_block, k_blocks, c_blocks; /* conv_weight: channels of a task */
+  int64_t k_block, c_block, k_blocks, c_blocks; /* conv_weight: channels of a task ... */
+  int64_t pieces, piece_images;                 /* ... which goes over so many images */
   int64_t tasks, bytes;
   int64_t kept_bytes; /* of the transformed weights */
 } WinogradGrid;
@@ -103,24 +107,42 @@ static void cut_rows(WinogradGrid *grid, int64_t images, int64_t tile_bytes, int
   grid->images = greatest(1, least(grid->images, images));
 }
 
-/* Halves the channels of a task until there are enough tasks. */
+/* Channels of a task at most: it transforms all that it reads, and its sums are half of the second-level cache. */
+enum { WEIGHT_ROWS = 64, WEIGHT_COLUMNS = 128, WEIGHT_TASKS = 8 };
+
+static int64_t even_block(int64_t channels, int64_t most) {
+  return align_up(divide_up(channels, greatest(divide_up(channels, most), 1)), VECTOR);
+}
+
+/* Channels of a task: halves the most until there are enough tasks. */
 static void cut_weights(WinogradGrid *grid, const ConvSlots *conv) {
-  enum { ROWS = 32, LEAST = 32, TASKS = 8 };
-  grid->k_block = least(conv->k, ROWS);
-  grid->k_blocks = divide_up(conv->k, grid->k_block);
-  grid->c_blocks = 1;
-  grid->c_block = conv->c;
-  while (grid->k_blocks * grid->c_blocks < TASKS && grid->c_block > LEAST) {
-    grid->c_block = align_up(divide_up(grid->c_block, 2), VECTOR);
+  enum { LEAST = 32 };
+  grid->pieces = greatest(conv->pieces, 1);
+  grid->piece_images = conv->n / grid->pieces;
+  grid->k_block = even_block(conv->k, WEIGHT_ROWS);
+  grid->c_block = even_block(conv->c, WEIGHT_COLUMNS);
+  for (;;) {
+    grid->k_blocks = divide_up(conv->k, grid->k_block);
     grid->c_blocks = divide_up(conv->c, grid->c_block);
+    grid->tasks = grid->pieces * grid->k_blocks * grid->c_blocks;
+    int64_t *most = grid->c_block >= grid->k_block ? &grid->c_block : &grid->k_block;
+    if (grid->tasks >= WEIGHT_TASKS || *most <= LEAST) break;
+    *most = align_up(divide_up(*most, 2), VECTOR);
   }
-  cut_rows(grid, conv->n, (int64_t)sizeof(float) * PRODUCTS * (grid->c_block + grid->k_block),
-           BLOCK_BYTES);
+  cut_rows(grid, grid->piece_images,
+           (int64_t)sizeof(float) * PRODUCTS * (grid->c_block + grid->k_block), BLOCK_BYTES);
   int64_t count = grid->images * grid->rows * grid->tile_columns;
   int64_t own = grid->k_block * grid->c_block;
   int64_t floats = PRODUCTS * (count * (grid->c_block + grid->k_block + 2 * VECTOR) + own);
   grid->bytes = align_64((floats + TAPS * own) * (int64_t)sizeof(float));
-  grid->tasks = grid->k_blocks * grid->c_blocks;
+}
+
+int64_t winograd_pieces(const ConvSlots *slots) {
+  enum { LEAST_TILES = 512 /* of a piece: it takes time to write and to add up */ };
+  int64_t blocks = divide_up(slots->k, WEIGHT_ROWS) * divide_up(slots->c, WEIGHT_COLUMNS);
+  int64_t tiles = slots->n * tiles_of(slots->out, 2), pieces = divide_up(WEIGHT_TASKS, blocks);
+  while (pieces < slots->n && slots->n % pieces != 0) pieces++;
+  return pieces <= slots->n && tiles / pieces >= LEAST_TILES ? pieces : 1;
 }
 
 /* Columns of so many channels in panels, of all instruction sets the most. */
@@ -212,14 +234,17 @@ static const char *line_epilogue(Arena *arena, KernelFunction *function, const W
   return function_end_epilogue(&code, function, "row[p * width + c]", DTYPE_F32);
 }
 
+/* A weight's axes: the piece, if there are any, the channels, the taps. */
 static const char *taps_epilogue(Arena *arena, KernelFunction *function) {
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
+  int before = function->kernel->conv.pieces > 0;
+  if (before) function_declare_axis(&code, function, 0, "piece");
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  function_declare_axis(&code, function, 0, "row + r");
-  const char *tap = function_open_plane(&code, 2, (int64_t[]){3, 3});
+  function_declare_axis(&code, function, before, "row + r");
+  const char *tap = function_open_plane(&code, before + 2, 2, (int64_t[]){3, 3});
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
-  function_declare_axis(&code, function, 1, "channel + c");
+  function_declare_axis(&code, function, before + 1, "channel + c");
   const char *result = arena_printf(arena, "sums[((%s) * height + r) * width + c]", tap);
   return function_end_epilogue(&code, function, result, DTYPE_F32);
 }
@@ -282,6 +307,52 @@ static const char ahead_of_weights[] =
     "    (uintptr_t)(weights + (p + 1) * ((int64_t)C * WIDTH)), NNC_AHEAD_BYTES,\n"
     "    (int64_t)sizeof(float) * C * WIDTH / NNC_AHEAD_BYTES, m / MR, (COUNT + MR - 1) / MR);\n";
 
+/* Zeros before the places along an axis. */
+static int64_t low_of(const WinogradGrid *grid, const ConvSlots *conv, int axis) {
+  return grid->is_input ? 2 - conv->low[axis] : conv->low[axis];
+}
+
+/* Whether an operand lies so far away that asking for it early saves more than it costs. */
+static bool is_far(const Kernel *kernel, int operand) {
+  return kernel->operands[operand].elements * (int64_t)sizeof(float) > 2 * FAR_SIDE_BYTES;
+}
+
+/* What is transformed next, and that each tile asks for a share of it (nnc_winograd_next). */
+static void add_next(const WinogradGrid *grid, const KernelFunction *function,
+                     TemplateHoles *holes) {
+  static const char next_of_images[] =
+      "const nnc_winograd_block done = {image, images, N, SIZE * (first + rows), SIZE * IMAGES * "
+      "ROWS,\n"
+      "                                 (int64_t)PRODUCTS * PANELS * GROUPS};\n"
+      "const nnc_winograd_places next =\n"
+      "    nnc_winograd_next(&done, %s, (int64_t[]){X0, X1}, C, C, 2 - %lld);\n";
+  static const char next_of_piece[] =
+      "const nnc_winograd_block done = {image, images, end, 2 * (first + own), 2 * IMAGES * ROWS,\n"
+      "                                 (int64_t)16 * PANELS * GROUPS};\n"
+      "const nnc_winograd_places next_source =\n"
+      "    nnc_winograd_next(&done, %s + channel, (int64_t[]){X0, X1}, C, CB, 2 - %lld);\n"
+      "const nnc_winograd_places next_gradient =\n"
+      "    nnc_winograd_next(&done, %s + row, (int64_t[]){P0, P1}, K, KB, 0);\n";
+  const Kernel *kernel = function->kernel;
+  bool again = grid->parts > 1; /* is the source read, and near after the first time */
+  bool fetches = grid->is_weight ? is_far(kernel, 0) || is_far(kernel, 1)
+                                 : is_far(kernel, 0) && !again && !kernel->keeps_weights;
+  const char *source = function->operands[0];
+  long long low = (long long)low_of(grid, &kernel->conv, 0);
+  template_add(holes, "NEXT",
+               !fetches ? ""
+               : grid->is_weight
+                   ? arena_printf(holes->arena, next_of_piece, source, low, function->operands[1])
+                   : arena_printf(holes->arena, next_of_images, source, low));
+  template_add(holes, "FETCH",
+               !fetches ? ""
+               : grid->is_weight
+                   ? "const int64_t share = (p * PANELS + c / WIDTH) * GROUPS + m / MR;\n"
+                     "nnc_winograd_fetch(&next_source, share);\n"
+                     "nnc_winograd_fetch(&next_gradient, share);\n"
+                   : "nnc_winograd_fetch(&next, (panel * PRODUCTS + p) * GROUPS + m / MR);\n");
+}
+
 void winograd_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   const ConvSlots *conv = &kernel->conv;
@@ -295,17 +366,18 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "IMAGES", grid.images);
   template_add_integer(&holes, "N", conv->n);
   for (int i = 0; i < 2; i++) {
-    int64_t low = grid.is_input ? 2 - conv->low[i] : conv->low[i];
-    template_add_integer(&holes, arena_printf(code->arena, "LOW_%d", i), low);
+    template_add_integer(&holes, arena_printf(code->arena, "LOW_%d", i), low_of(&grid, conv, i));
     template_add_integer(&holes, arena_printf(code->arena, "X%d", i), grid.places[i]);
     template_add_integer(&holes, arena_printf(code->arena, "P%d", i), grid.results[i]);
   }
+  add_next(&grid, function, &holes);
   if (grid.is_weight) {
     template_add(&holes, "GRADIENT", function->operands[1]);
     template_add_integer(&holes, "KB", grid.k_block);
     template_add_integer(&holes, "CB", grid.c_block);
     template_add_integer(&holes, "K_BLOCKS", grid.k_blocks);
     template_add_integer(&holes, "C_BLOCKS", grid.c_blocks);
+    template_add_integer(&holes, "OF_PIECE", grid.piece_images);
     function_add_epilogue(&holes, function, taps_epilogue(code->arena, function));
     template_render(code->out, "codegen_templates/winograd_weight.c", &holes);
     return;

@@ -11,6 +11,8 @@ bool winograd_gains(const ConvSlots *slots);
 bool kernel_is_winograd(const Kernel *kernel);
 /* Whether it is in variant 0. */
 bool kernel_gains_by_winograd(const Kernel *kernel);
+/* In how many pieces of the images its gradient in the weights is made, so that many workers have much to multiply. */
+int64_t winograd_pieces(const ConvSlots *slots);
 int64_t winograd_tasks(const Kernel *kernel);
 int64_t winograd_worker_bytes(const Kernel *kernel);
 int64_t winograd_kept_bytes(const Kernel *kernel); /* of the transformed weights */
