@@ -59,7 +59,10 @@ BuiltKernel builder_finish(KernelBuilder *builder);
 
 /* Joins adjacent axes wherever every access treats them as one. */
 void kernel_collapse(Arena *arena, Kernel *kernel);
-/* The same of a loop's domain and stages; of axes `axis` and `axis + 1` of a domain alone: false
+/* Makes all rows of a contraction but the innermost axis part of its batch, where it is turned (contract_is_turned): what
+ * it stores then goes along memory for many rows, without a division for each. */
+void kernel_part_turned_rows(Kernel *kernel);
+/* The same as kernel_collapse of a loop's domain and stages; of axes `axis` and `axis + 1` of a domain alone: false
  * when an access would not treat them as one. */
 void kernel_collapse_stages(Arena *arena, Kernel *kernel);
 bool kernel_collapse_pair(Arena *arena, Kernel *kernel, int axis);

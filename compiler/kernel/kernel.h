@@ -173,6 +173,8 @@ DType kernel_sum_type(const Kernel *kernel);
 /* A contraction of bf16 that adds up in f32, or a convolution that may be computed as one: some processors
  * multiply its pairs along k in one instruction, whose bits are its own (nnc_gemm_bf16.h). */
 bool kernel_multiplies_bf16(const Kernel *kernel);
+/* Whether what a contraction stores first goes along memory from row to row, not from column to column. */
+bool contract_is_turned(const Kernel *kernel);
 /* Sets is_x3 of a contraction, or of a convolution that is one, of f32. */
 void kernel_split_products(Kernel *kernel);
 /* Sets is_tf32 of a contraction, a convolution or attention of f32. */

@@ -193,10 +193,13 @@ void layout_variables(Program *program) {
 
 /* ---- the values of a graph ----------------------------------------------------------------- */
 
-/* A reshape after which channels and places are no axes of their own. */
+/* A reshape after which channels and places are no axes of their own. Where images and channels stay, so do places, as one
+ * axis or as several. */
 static bool mixes_axes(const Node *node) {
   if (!op_info(node->op)->class->keeps_order) return false;
   Shape from = node->operands[0]->type.shape, to = node->type.shape;
+  if (least(from.rank, to.rank) > 2 && from.dim[0] == to.dim[0] && from.dim[1] == to.dim[1])
+    return false;
   for (int i = 1; i < from.rank; i++)
     if (from.rank - i > to.rank || from.dim[from.rank - i] != to.dim[to.rank - i]) return true;
   return false;

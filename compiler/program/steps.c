@@ -394,6 +394,7 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
     blocks = entry->loops.items[launch->loop].blocks;
   }
   kernel_collapse(program->arena, built->kernel);
+  if (program->target->parts_turned_rows) kernel_part_turned_rows(built->kernel);
   if (lowering->level > 0 && launch->loop < 0) trim_operands(program, built->kernel, buffers);
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);
   name_operands(program->arena, built->kernel, built);

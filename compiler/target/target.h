@@ -113,6 +113,8 @@ typedef struct Target {
   bool blocks_move;
   /* Whether cheap values that gradients need are computed again (passes/rematerialize.c). */
   bool computes_again;
+  /* Whether contractions that are written turned have their outer rows in the batch (kernel_part_turned_rows). */
+  bool parts_turned_rows;
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */

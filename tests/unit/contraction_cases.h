@@ -284,4 +284,46 @@ static void make_far_contractions(CaseList *list) {
   }
 }
 
+/* Rows of two axes whose results follow each other along the inner one: its outer axis becomes one of the batch, which one
+ * matrix of columns is for. */
+static void make_turned_rows(CaseList *list) {
+  static const int64_t sizes[][4] = {{3, 64, 40, 70}, {5, 130, 100, 33}, {2, 528, 20, 200}};
+  for (int i = 0; i < 12; i++) {
+    const int64_t *size = sizes[i % 3];
+    ContractShape s = {.batch = 1,
+                       .m = size[0] * size[1],
+                       .n = size[2],
+                       .k = size[3],
+                       .right_transposed = i & 1,
+                       .left = i & 2 ? DTYPE_F64 : DTYPE_F32,
+                       .right = i & 2 ? DTYPE_F64 : DTYPE_F32,
+                       .result = i & 2 ? DTYPE_F64 : DTYPE_F32,
+                       .epilogue = i / 4};
+    make_contraction(list, &s);
+    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    AxisGroup *rows = &kernel->contract.m;
+    bool is_turned = i % 4 < 2; /* on the left, too */
+    *rows =
+        (AxisGroup){.count = 2,
+                    .extent = {size[0], size[1]},
+                    .stride = {{size[1] * s.k, is_turned ? 1 : s.k}, {0, 0}, {size[1] * s.n, s.n}}};
+    if (is_turned) kernel->contract.k.stride[0][0] = size[1];
+    kernel->axis_count = 3;
+    kernel->extent[0] = size[0], kernel->extent[1] = size[1], kernel->extent[2] = s.n;
+    Index *place = strided(list, 3, (int64_t[]){size[1] * s.n, 1, size[1]});
+    ExprList loads = kernel_expressions(list->arena, kernel, 0);
+    for (int e = 0; e < loads.count; e++)
+      if (loads.items[e]->kind == EXPR_LOAD) {
+        bool is_bias = kernel->operands[loads.items[e]->operand].elements == s.n;
+        loads.items[e]->index = is_bias ? index_axis(list->arena, 2) : place;
+      }
+    for (int e = 0; e < kernel->epilogue_count; e++) kernel->epilogue[e].index = place;
+    assert_true(contract_is_turned(kernel));
+    kernel_part_turned_rows(kernel);
+    assert_int_equal(kernel->contract.batch.count, 1);
+    assert_int_equal(kernel->contract.m.count, 1);
+    assert_true(contract_is_turned(kernel));
+  }
+}
+
 #endif

@@ -489,6 +489,10 @@ static void test_thin_contractions(void **state) {
   check_family(make_thin_contractions, "thin_contractions");
 }
 
+static void test_turned_rows(void **state) {
+  (void)state;
+  check_family(make_turned_rows, "turned_rows");
+}
 static void test_far_contractions(void **state) {
   (void)state;
   check_family(make_far_contractions, "far_contractions");
@@ -604,6 +608,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_contractions),
       cmocka_unit_test(test_thin_contractions),
       cmocka_unit_test(test_far_contractions),
+      cmocka_unit_test(test_turned_rows),
       cmocka_unit_test(test_even_panels),
       cmocka_unit_test(test_split_contractions),
       cmocka_unit_test(test_convolutions),

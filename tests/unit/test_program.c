@@ -217,13 +217,13 @@ static void test_weights_by_winograd_are_made_in_pieces(void **state) {
   assert_int_equal(pieces_by_winograd(7, 112), 0);
 }
 
-/* sum_m (a b + 1)[b, m, n], where the product is read with m at the end: it is written so. */
-static void test_products_that_are_read_turned_are_written_turned(void **state) {
-  (void)state;
+/* sum_m (a b + 1)[b, m, n], where the product is read with m at the end: it is written so, and many rows of one b are a
+ * product of their own. */
+static void check_turned_product(int64_t rows, int batches) {
   Arena *arena = arena_create();
   Module *module = module_create(arena, "turned", NULL);
   Maker maker = entry_maker(module, ENTRY_TRAIN, "turned");
-  Type a = TYPE(F32, 3, 20, 10), b = TYPE(F32, 10, 30);
+  Type a = TYPE(F32, 3, rows, 10), b = TYPE(F32, 10, 30);
   add_input(module, "a", a, false);
   add_input(module, "b", b, false);
   ContractAxes axes = {.sum_count = 1, .sum_left = {2}, .sum_right = {0}};
@@ -242,10 +242,52 @@ static void test_products_that_are_read_turned_are_written_turned(void **state) 
     int64_t base, coefficient[KERNEL_MAX_AXES];
     assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
     assert_int_equal(coefficient[1], 1); /* along m */
-    assert_int_equal(coefficient[2], 20);
+    assert_int_equal(coefficient[2], rows);
+    assert_int_equal(kernel->contract.batch.count, batches);
     products++;
   }
   assert_int_equal(products, 1);
+  arena_destroy(arena);
+}
+
+static void test_products_that_are_read_turned_are_written_turned(void **state) {
+  (void)state;
+  check_turned_product(20, 0);
+  check_turned_product(80, 1);
+}
+
+/* The channels of a convolution whose places become one axis, which is then turned, lie last all the same. */
+static void test_places_that_become_one_axis_leave_channels_last(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "patches", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "patches");
+  Type x = TYPE(F32, 2, 3, 12, 20), w = TYPE(F32, 48, 3, 4, 4);
+  add_input(module, "x", x, false);
+  add_variable(module, VARIABLE_PARAM, "w", w);
+  int64_t fours[] = {4, 4}, zeros[] = {0, 0}, ones[] = {1, 1};
+  Attribute attributes[] = {attr_make_ints(ATTR_STRIDE, 2, fours),
+                            attr_make_ints(ATTR_LOW, 2, zeros), attr_make_ints(ATTR_HIGH, 2, zeros),
+                            attr_make_ints(ATTR_DILATION, 2, ones), attr_make_int(ATTR_GROUPS, 1)};
+  Node *sides[] = {make_unary(&maker, OP_EXP, leaf(&maker, OP_INPUT, x, "x")),
+                   leaf(&maker, OP_PARAM, w, "w")};
+  Node *conv = make_node(&maker, OP_CONV, 2, sides, 5, attributes);
+  Node *patches = make_transpose(&maker, make_reshape(&maker, conv, SHAPE(2, 48, 15)),
+                                 (const int64_t[]){0, 2, 1});
+  int64_t last = 2;
+  output(maker.graph, OUTPUT_RESULT, "y", make_reduce(&maker, OP_REDUCE_MAX, patches, 1, &last));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "patches");
+  const Program *program = make_program(arena, module, 1);
+  int convolutions = 0;
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    if (kernel->kind != KERNEL_CONV) continue;
+    int64_t base, coefficient[KERNEL_MAX_AXES];
+    assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
+    assert_int_equal(coefficient[1], 1); /* along channels */
+    convolutions++;
+  }
+  assert_int_equal(convolutions, 1);
   arena_destroy(arena);
 }
 
@@ -439,6 +481,7 @@ int main(void) {
       cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
       cmocka_unit_test(test_weights_by_winograd_are_made_in_pieces),
       cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
+      cmocka_unit_test(test_places_that_become_one_axis_leave_channels_last),
       cmocka_unit_test(test_gradients_need_little_of_activations),
       cmocka_unit_test(test_gradients_need_masks_of_what_is_compared),
       cmocka_unit_test(test_scores_are_read_once),

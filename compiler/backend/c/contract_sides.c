@@ -134,6 +134,10 @@ bool contract_swaps(const Kernel *kernel) {
   bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
   bool column_result =
       is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
+  if (is_flat(&slots->m) && contract_is_turned(kernel)) {
+    row_result = false;
+    column_result = true;
+  }
   return side_cost(kernel, right, left, !column_result) <
          side_cost(kernel, left, right, !row_result && column_result);
 }

@@ -137,6 +137,7 @@ const Target target_c = {
     .costs = {.byte = 8, .barrier = 400000, .shared = 4000000},
     .blocks_move = true,
     .computes_again = true,
+    .parts_turned_rows = true,
     .conv_weight_is_product = conv_weight_is_product,
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */

@@ -1,4 +1,6 @@
 /* Contractions: result[b,m,n] = sum_k left[b,m,k] * right[b,k,n], each side a strided view. */
+#include <string.h>
+
 #include "kernel/builder.h"
 #include "kernel/class.h"
 #include "support/integers.h"
@@ -121,6 +123,38 @@ static void contract_collapse(Arena *arena, Kernel *kernel) {
   for (int axis = kernel->contract.batch.count + kernel->contract.m.count;
        axis > 0 && axis + 1 < kernel->axis_count;)
     if (!kernel_collapse_pair(arena, kernel, axis)) axis++;
+}
+
+/* ---- turned results ------------------------------------------------------------------------ */
+
+bool contract_is_turned(const Kernel *kernel) {
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  int columns = kernel->contract.batch.count + kernel->contract.m.count;
+  if (kernel->contract.m.count == 0 || kernel->epilogue_count == 0 ||
+      !index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient))
+    return false;
+  for (int i = columns; i < kernel->axis_count; i++)
+    if (coefficient[i] == 1) return false;
+  return coefficient[columns - 1] == 1;
+}
+
+static void move_first_axis(AxisGroup *from, AxisGroup *to) {
+  int at = to->count++, left = --from->count;
+  to->extent[at] = from->extent[0];
+  memmove(from->extent, from->extent + 1, sizeof *from->extent * (size_t)left);
+  for (int slot = 0; slot < 3; slot++) {
+    to->stride[slot][at] = from->stride[slot][0];
+    memmove(from->stride[slot], from->stride[slot] + 1, sizeof *from->stride[slot] * (size_t)left);
+  }
+}
+
+void kernel_part_turned_rows(Kernel *kernel) {
+  enum { LEAST_ROWS = 64 };
+  AxisGroup *rows = &kernel->contract.m;
+  if (kernel->kind != KERNEL_CONTRACT || rows->count < 2 ||
+      rows->extent[rows->count - 1] < LEAST_ROWS || !contract_is_turned(kernel))
+    return;
+  while (rows->count > 1) move_first_axis(rows, &kernel->contract.batch);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------- */
