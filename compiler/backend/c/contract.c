@@ -576,8 +576,10 @@ int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
   enum { LEAST_ROWS = 16 };
   DType sum = kernel_sum_type(kernel);
   if (kernel->operands[1].dtype != sum) return 0;
-  ContractGrid grid = contract_grid(kernel, window);
-  if (grid.way != CONTRACT_TILES) return 0;
+  if (contract_grid(kernel, window).way != CONTRACT_TILES) return 0;
+  Kernel keeping = *kernel;
+  keeping.keeps_weights = true;
+  ContractGrid grid = contract_grid(&keeping, window);
   bool is_one = grid.batch == 1 && kernel->contract.batch.count == 0;
   bool is_worth = grid.m >= LEAST_ROWS || grid.n * grid.k * dtype_size(sum) >= LEAST_KEPT_BYTES;
   return is_one && !grid.swap && !grid.on_unit && is_worth && grid.n > 0 && grid.k > 0
@@ -588,9 +590,10 @@ int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
 bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window) {
   enum {
     MOST_ROWS = 1024
-  }; /* of a: packing for more takes less than a hundredth of the product's time */
+  }; /* of the other side: packing for more takes less than a hundredth of the product's time */
   ContractGrid grid = contract_grid(kernel, window);
-  return grid.pack_b && grid.m <= MOST_ROWS;
+  bool is_elsewhere = grid.swap && !window; /* lest its weights be packed */
+  return (is_elsewhere || grid.pack_b) && (grid.swap ? grid.n : grid.m) <= MOST_ROWS;
 }
 
 static int64_t contract_tasks(const Kernel *kernel) { return contract_grid(kernel, NULL).tasks; }

@@ -432,40 +432,66 @@ static void cut_lines(ContractGrid *grid, int64_t size) {
   cut(grid, size);
 }
 
+/* Fills in the blocks of a product of which it is known which side is a; returns the clocks. */
+static double fill_grid(const Kernel *kernel, const WindowProduct *window, const Wish *wish,
+                        ContractGrid *grid) {
+  Side left = contract_left(kernel), right = contract_right(kernel);
+  Side a = grid->swap ? right : left, b = grid->swap ? left : right;
+  grid->batch = axis_group_extent(&kernel->contract.batch);
+  grid->m = axis_group_extent(a.outer);
+  grid->n = axis_group_extent(b.outer);
+  grid->k = axis_group_extent(&kernel->contract.k);
+  grid->height = even_tile_height(grid->m);
+  int64_t size = dtype_size(kernel_sum_type(kernel));
+  Costs costs = {
+      .side = contract_side_costs(kernel, a, b), .stream_a = STREAM_CLOCKS, .wish = wish};
+  if (is_of_matrices(grid)) costs.stream_a *= side_distance(kernel, a);
+  if (grid->way != CONTRACT_TILES) costs = (Costs){.wish = wish};
+  if (window) add_window_costs(window, &costs);
+  if (grid->is_x3) costs.side.must_pack_a = costs.side.must_pack_b = true;
+  grid->is_kept = costs.is_kept = kernel->keeps_weights;
+  grid->reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, grid, a);
+  if (grid->reads_lines) costs.side.pack_a = 0;
+  cut_depth(grid, IN_PLACE_DEPTH);
+  double clocks = 0;
+  if (grid->way == CONTRACT_LINES) cut_lines(grid, size);
+  else clocks = choose_blocks(grid, &costs, kernel->is_serial, size);
+  if (grid->pack_a || grid->pack_b) {
+    cut_depth(grid, WHOLE_DEPTH);
+    if (window) cut_by_taps(grid, window);
+    clocks = choose_depth(grid, &costs, kernel->is_serial, size);
+  }
+  if (grid->way != CONTRACT_TILES) grid->k_block = align_up(grid->k, 8);
+  return clocks;
+}
+
+/* The other side as a, where tiles could have either, if that takes clearly fewer clocks. A result that is stored across
+ * its tiles' rows takes some, too. */
+static void fill_better_grid(const Kernel *kernel, const Wish *wish, ContractGrid *grid) {
+  static const double TURN_CLOCKS = 2, CLEARLY = .97;
+  ContractGrid grids[2] = {*grid, *grid};
+  double clocks[2];
+  for (int i = 0; i < 2; i++) {
+    grids[i].swap = i;
+    clocks[i] = fill_grid(kernel, NULL, wish, &grids[i]);
+  }
+  clocks[!contract_is_turned(kernel)] +=
+      TURN_CLOCKS * (double)(grids[0].batch * grids[0].m * grids[0].n);
+  bool others = clocks[!grid->swap] < CLEARLY * clocks[grid->swap];
+  *grid = grids[grid->swap != others];
+}
+
 ContractGrid contract_wished_grid(const Kernel *kernel, const WindowProduct *window,
                                   const Wish *wish) {
-  const ContractSlots *slots = &kernel->contract;
-  Side left = contract_left(kernel), right = contract_right(kernel);
   ContractGrid grid = {.is_bf16 = has_pairs(kernel, window), .is_x3 = kernel->is_x3};
   grid.on_unit = grid.is_bf16 || grid.is_x3;
   grid.is_window = window != NULL;
   grid.swap = window ? window->swap : contract_swaps(kernel);
   if (!window) choose_way(kernel, wish, &grid);
-  Side a = grid.swap ? right : left, b = grid.swap ? left : right;
-  grid.batch = axis_group_extent(&slots->batch);
-  grid.m = axis_group_extent(a.outer);
-  grid.n = axis_group_extent(b.outer);
-  grid.k = axis_group_extent(&slots->k);
-  grid.height = even_tile_height(grid.m);
+  if (is_of_matrices(&grid) && grid.way == CONTRACT_TILES && !kernel->keeps_weights)
+    fill_better_grid(kernel, wish, &grid);
+  else fill_grid(kernel, window, wish, &grid);
   int64_t size = dtype_size(kernel_sum_type(kernel));
-  Costs costs = {
-      .side = contract_side_costs(kernel, a, b), .stream_a = STREAM_CLOCKS, .wish = wish};
-  if (is_of_matrices(&grid)) costs.stream_a *= side_distance(kernel, a);
-  if (grid.way != CONTRACT_TILES) costs = (Costs){.wish = wish};
-  if (window) add_window_costs(window, &costs);
-  if (grid.is_x3) costs.side.must_pack_a = costs.side.must_pack_b = true;
-  grid.is_kept = costs.is_kept = kernel->keeps_weights;
-  grid.reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, &grid, a);
-  if (grid.reads_lines) costs.side.pack_a = 0;
-  cut_depth(&grid, IN_PLACE_DEPTH);
-  if (grid.way == CONTRACT_LINES) cut_lines(&grid, size);
-  else choose_blocks(&grid, &costs, kernel->is_serial, size);
-  if (grid.pack_a || grid.pack_b) {
-    cut_depth(&grid, WHOLE_DEPTH);
-    if (window) cut_by_taps(&grid, window);
-    choose_depth(&grid, &costs, kernel->is_serial, size);
-  }
-  if (grid.way != CONTRACT_TILES) grid.k_block = align_up(grid.k, 8);
   grid.reads_runs = window && reads_runs(kernel, window, &grid);
   if (!grid.reads_runs && (!window || window->phases == 1)) store_tiles(kernel, &grid);
   take_memory(&grid, size);
