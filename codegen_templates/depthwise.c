@@ -62,8 +62,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t begin = task % PARTS * WIDTH, end = nnc_least(begin + WIDTH, P2);
     @TASK_WEIGHTS@
     @BEGIN_TASK@
-    for (int64_t phase = 0; phase < PHASES; phase++)
-      for (int64_t line = 0; line < P0 * lines; line++) {
+    for (int64_t line = 0; line < P0 * lines; line++)
+      for (int64_t phase = 0; phase < PHASES; phase++) { /* those of a line while it is near */
         const int64_t p0 = line / lines, p1 = first + line % lines;
         const @TYPE@ *from[MOST_ROWS] = {0}, *row_weights[MOST_ROWS], *see[MOST_ROWS][SEEN];
         int64_t rows = 0; /* that meet lines inside */
