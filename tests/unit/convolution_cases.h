@@ -212,6 +212,16 @@ static void make_convolutions_last(CaseList *list) {
   assert_true(kernel_is_depthwise(make_weight_pieces(list, &pieces, 2, DTYPE_F64, 3)));
 }
 
+/* The case that was made last, by Winograd's minimal filtering; its sums are rounded so many times as much. */
+static Kernel *go_by_winograd(CaseList *list, double scale) {
+  KernelCase *test = &list->cases.items[list->cases.count - 1];
+  Kernel *kernel = (Kernel *)test->kernel;
+  kernel->conv.may_be_winograd = true;
+  assert_true(kernel_is_winograd(kernel));
+  test->scale = scale;
+  return kernel;
+}
+
 /* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
  * places out; one block of channels and several, the last one narrower; several blocks of places for each of several
  * parts of the weights. */
@@ -233,14 +243,11 @@ static void make_winograd_convolutions(CaseList *list) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int kind = 0; kind < 3; kind++, turn++) {
       make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, turn % 3, lasts[turn / 2 % 2]);
-      Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
-      kernel->conv.may_be_winograd = true;
-      assert_true(kernel_is_winograd(kernel));
-      int64_t weights = (int64_t)sizeof(float) * 16 * shapes[i].c * shapes[i].k; /* transformed */
-      if (weights > 3 << 19) assert_true(winograd_worker_bytes(kernel) < weights);
       /* Twice as much as directly; sums of some 2,000 products are off by more. */
       double products = kinds[kind] == KERNEL_CONV ? 9 * (double)shapes[i].c : 0;
-      list->cases.items[list->cases.count - 1].scale = products > 960 ? products / 24 : 40;
+      const Kernel *kernel = go_by_winograd(list, products > 960 ? products / 24 : 40);
+      int64_t weights = (int64_t)sizeof(float) * 16 * shapes[i].c * shapes[i].k; /* transformed */
+      if (weights > 3 << 19) assert_true(winograd_worker_bytes(kernel) < weights);
     }
 }
 
@@ -254,10 +261,8 @@ static void make_pieces_by_winograd(CaseList *list) {
   };
   static const int64_t pieces[] = {3, 2, 9, 2};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    Kernel *kernel = (Kernel *)make_weight_pieces(list, &shapes[i], pieces[i], DTYPE_F32, 3);
-    kernel->conv.may_be_winograd = true;
-    assert_true(kernel_is_winograd(kernel));
-    list->cases.items[list->cases.count - 1].scale = 40;
+    make_weight_pieces(list, &shapes[i], pieces[i], DTYPE_F32, 3);
+    go_by_winograd(list, 40);
   }
 }
 
@@ -271,15 +276,15 @@ static void make_far_winograd_convolutions(CaseList *list) {
                                    {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   for (int kind = 0; kind < 3; kind++) {
     make_conv(list, kind == 1 ? &images : &rows, kinds[kind], DTYPE_F32, 0, 7);
-    KernelCase *test = &list->cases.items[list->cases.count - 1];
-    ((Kernel *)test->kernel)->conv.may_be_winograd = true;
-    test->scale = kind == 2 ? 350 : 50; /* of sums of some 8,000 products, and of 1,152 */
+    go_by_winograd(list, kind == 2 ? 350 : 50); /* sums of some 8,000 products, and of 1,152 */
   }
-  Kernel *kernel = (Kernel *)make_weight_pieces(list, &images, 5, DTYPE_F32, 3);
-  kernel->conv.may_be_winograd = true;
-  list->cases.items[list->cases.count - 1].scale = 80;
-  for (int i = 0; i < list->cases.count; i++)
-    assert_true(kernel_is_winograd(list->cases.items[i].kernel));
+  make_weight_pieces(list, &images, 5, DTYPE_F32, 3);
+  go_by_winograd(list, 80);
+  for (int i = 0; i < list->cases.count; i++) {
+    const Kernel *kernel = list->cases.items[i].kernel;
+    int64_t elements = greatest(kernel->operands[0].elements, kernel->operands[1].elements);
+    assert_true(elements * (int64_t)sizeof(float) > 2 * FAR_SIDE_BYTES);
+  }
 }
 
 /* Tight ones take less of a worker's block where many channels are summed, and no more elsewhere. */

@@ -178,6 +178,18 @@ static void test_deep_products_of_activations_are_made_in_pieces(void **state) {
   assert_int_equal(launches_of_product(512, false), 1);
 }
 
+/* The one kernel of its kind. */
+static const Kernel *only_kernel(const Program *program, KernelKind kind) {
+  const Kernel *found = NULL;
+  for (int i = 0; i < program->kernels.count; i++) {
+    if (program->kernels.items[i]->kind != kind) continue;
+    assert_null(found);
+    found = program->kernels.items[i];
+  }
+  assert_non_null(found);
+  return found;
+}
+
 /* The pieces in which the gradient of 3 x 3 taps in weights of 64 x 64 channels is made; 0: it is not cut. */
 static int64_t pieces_by_winograd(int64_t images, int64_t extent) {
   Arena *arena = arena_create();
@@ -196,13 +208,9 @@ static int64_t pieces_by_winograd(int64_t images, int64_t extent) {
   output(maker.graph, OUTPUT_RESULT, "dw",
          make_node(&maker, OP_CONV_WEIGHT, 2, sides, 6, attributes));
   const Program *program = make_program(arena, module, 1);
-  int64_t pieces = -1;
-  for (int i = 0; i < program->kernels.count; i++) {
-    const Kernel *kernel = program->kernels.items[i];
-    if (kernel->kind != KERNEL_CONV_WEIGHT) continue;
-    assert_true(target_c.is_winograd(kernel));
-    pieces = kernel->conv.pieces;
-  }
+  const Kernel *kernel = only_kernel(program, KERNEL_CONV_WEIGHT);
+  assert_true(target_c.is_winograd(kernel));
+  int64_t pieces = kernel->conv.pieces;
   assert_int_equal(launches(program, ENTRY_TRAIN), 3 + (pieces > 0));
   arena_destroy(arena);
   return pieces;
@@ -234,19 +242,12 @@ static void check_turned_product(int64_t rows, int batches) {
   int64_t last = 2;
   output(maker.graph, OUTPUT_RESULT, "y", make_reduce(&maker, OP_REDUCE_SUM, turned, 1, &last));
   check_program(arena, module, ENTRY_TRAIN, 1e-9, "turned");
-  const Program *program = make_program(arena, module, 1);
-  int products = 0;
-  for (int i = 0; i < program->kernels.count; i++) {
-    const Kernel *kernel = program->kernels.items[i];
-    if (kernel->kind != KERNEL_CONTRACT) continue;
-    int64_t base, coefficient[KERNEL_MAX_AXES];
-    assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
-    assert_int_equal(coefficient[1], 1); /* along m */
-    assert_int_equal(coefficient[2], rows);
-    assert_int_equal(kernel->contract.batch.count, batches);
-    products++;
-  }
-  assert_int_equal(products, 1);
+  const Kernel *kernel = only_kernel(make_program(arena, module, 1), KERNEL_CONTRACT);
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
+  assert_int_equal(coefficient[1], 1); /* along m */
+  assert_int_equal(coefficient[2], rows);
+  assert_int_equal(kernel->contract.batch.count, batches);
   arena_destroy(arena);
 }
 
@@ -277,17 +278,10 @@ static void test_places_that_become_one_axis_leave_channels_last(void **state) {
   int64_t last = 2;
   output(maker.graph, OUTPUT_RESULT, "y", make_reduce(&maker, OP_REDUCE_MAX, patches, 1, &last));
   check_program(arena, module, ENTRY_TRAIN, 1e-9, "patches");
-  const Program *program = make_program(arena, module, 1);
-  int convolutions = 0;
-  for (int i = 0; i < program->kernels.count; i++) {
-    const Kernel *kernel = program->kernels.items[i];
-    if (kernel->kind != KERNEL_CONV) continue;
-    int64_t base, coefficient[KERNEL_MAX_AXES];
-    assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
-    assert_int_equal(coefficient[1], 1); /* along channels */
-    convolutions++;
-  }
-  assert_int_equal(convolutions, 1);
+  const Kernel *kernel = only_kernel(make_program(arena, module, 1), KERNEL_CONV);
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  assert_true(index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient));
+  assert_int_equal(coefficient[1], 1); /* along channels */
   arena_destroy(arena);
 }
 

@@ -305,7 +305,7 @@ static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const ch
 static const char ahead_of_weights[] =
     "const nnc_ahead ahead = nnc_ahead_of_panel(\n"
     "    (uintptr_t)(weights + (p + 1) * ((int64_t)C * WIDTH)), NNC_AHEAD_BYTES,\n"
-    "    (int64_t)sizeof(float) * C * WIDTH / NNC_AHEAD_BYTES, m / MR, (COUNT + MR - 1) / MR);\n";
+    "    (int64_t)sizeof(float) * C * WIDTH / NNC_AHEAD_BYTES, m / MR, GROUPS);\n";
 
 /* Zeros before the places along an axis. */
 static int64_t low_of(const WinogradGrid *grid, const ConvSlots *conv, int axis) {
@@ -318,39 +318,46 @@ static bool is_far(const Kernel *kernel, int operand) {
 }
 
 /* What is transformed next, and that each tile asks for a share of it (nnc_winograd_next). */
-static void add_next(const WinogradGrid *grid, const KernelFunction *function,
-                     TemplateHoles *holes) {
-  static const char next_of_images[] =
-      "const nnc_winograd_block done = {image, images, N, SIZE * (first + rows), SIZE * IMAGES * "
-      "ROWS,\n"
-      "                                 (int64_t)PRODUCTS * PANELS * GROUPS};\n"
+static void add_next(TemplateHoles *holes, const char *next, const char *fetch) {
+  template_add(holes, "NEXT", next);
+  template_add(holes, "FETCH", fetch);
+}
+
+/* Places that are read again for another part of the channels are near then. */
+static void add_next_places(const WinogradGrid *grid, const KernelFunction *function,
+                            TemplateHoles *holes) {
+  static const char next[] =
+      "const nnc_winograd_block done = {image, images, N, SIZE * (first + rows),\n"
+      "                                 SIZE * IMAGES * ROWS, (int64_t)PRODUCTS * PANELS * "
+      "GROUPS};\n"
       "const nnc_winograd_places next =\n"
       "    nnc_winograd_next(&done, %s, (int64_t[]){X0, X1}, C, C, 2 - %lld);\n";
-  static const char next_of_piece[] =
+  static const char fetch[] =
+      "nnc_winograd_fetch(&next, (panel * PRODUCTS + p) * GROUPS + m / MR);\n";
+  const Kernel *kernel = function->kernel;
+  bool fetches = is_far(kernel, 0) && grid->parts == 1 && !kernel->keeps_weights;
+  const char *text = arena_printf(holes->arena, next, function->operands[0],
+                                  (long long)low_of(grid, &kernel->conv, 0));
+  add_next(holes, fetches ? text : "", fetches ? fetch : "");
+}
+
+static void add_next_of_piece(const WinogradGrid *grid, const KernelFunction *function,
+                              TemplateHoles *holes) {
+  static const char next[] =
       "const nnc_winograd_block done = {image, images, end, 2 * (first + own), 2 * IMAGES * ROWS,\n"
       "                                 (int64_t)16 * PANELS * GROUPS};\n"
       "const nnc_winograd_places next_source =\n"
       "    nnc_winograd_next(&done, %s + channel, (int64_t[]){X0, X1}, C, CB, 2 - %lld);\n"
       "const nnc_winograd_places next_gradient =\n"
       "    nnc_winograd_next(&done, %s + row, (int64_t[]){P0, P1}, K, KB, 0);\n";
+  static const char fetch[] = "const int64_t share = (p * PANELS + c / WIDTH) * GROUPS + m / MR;\n"
+                              "nnc_winograd_fetch(&next_source, share);\n"
+                              "nnc_winograd_fetch(&next_gradient, share);\n";
   const Kernel *kernel = function->kernel;
-  bool again = grid->parts > 1; /* is the source read, and near after the first time */
-  bool fetches = grid->is_weight ? is_far(kernel, 0) || is_far(kernel, 1)
-                                 : is_far(kernel, 0) && !again && !kernel->keeps_weights;
-  const char *source = function->operands[0];
-  long long low = (long long)low_of(grid, &kernel->conv, 0);
-  template_add(holes, "NEXT",
-               !fetches ? ""
-               : grid->is_weight
-                   ? arena_printf(holes->arena, next_of_piece, source, low, function->operands[1])
-                   : arena_printf(holes->arena, next_of_images, source, low));
-  template_add(holes, "FETCH",
-               !fetches ? ""
-               : grid->is_weight
-                   ? "const int64_t share = (p * PANELS + c / WIDTH) * GROUPS + m / MR;\n"
-                     "nnc_winograd_fetch(&next_source, share);\n"
-                     "nnc_winograd_fetch(&next_gradient, share);\n"
-                   : "nnc_winograd_fetch(&next, (panel * PRODUCTS + p) * GROUPS + m / MR);\n");
+  bool fetches = is_far(kernel, 0) || is_far(kernel, 1);
+  const char *text = arena_printf(holes->arena, next, function->operands[0],
+                                  (long long)low_of(grid, &kernel->conv, 0), function->operands[1]);
+  add_next(holes, fetches ? text : "", fetches ? fetch : "");
 }
 
 void winograd_write(Code *code, KernelFunction *function) {
@@ -370,8 +377,8 @@ void winograd_write(Code *code, KernelFunction *function) {
     template_add_integer(&holes, arena_printf(code->arena, "X%d", i), grid.places[i]);
     template_add_integer(&holes, arena_printf(code->arena, "P%d", i), grid.results[i]);
   }
-  add_next(&grid, function, &holes);
   if (grid.is_weight) {
+    add_next_of_piece(&grid, function, &holes);
     template_add(&holes, "GRADIENT", function->operands[1]);
     template_add_integer(&holes, "KB", grid.k_block);
     template_add_integer(&holes, "CB", grid.c_block);
@@ -383,6 +390,7 @@ void winograd_write(Code *code, KernelFunction *function) {
     return;
   }
   add_weights(&grid, kernel, function->operands[1], &holes);
+  add_next_places(&grid, function, &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "SIZE", grid.size);
   template_add_integer(&holes, "PARTS", grid.parts);
