@@ -5,6 +5,7 @@ NNC_EACH_PANEL {
   @PANEL@
   NNC_EACH_TILE {
     @AHEAD@
+    @FETCH@
     if (rows == MR && cols == NR) {
       @TYPE@ whole[MR * NR] NNC_ALIGNED; /* in registers */
       nnc_tile_@PACKED@(MR, NR / LANES, @DEPTH@, @A@, @A_ROW@, @A_K@, panel, @PANEL_ROW@, whole, NR, true, @AHEAD_POINTER@);
@@ -15,3 +16,4 @@ NNC_EACH_PANEL {
     }
   }
 }
+@STREAM_END@

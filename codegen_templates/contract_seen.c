@@ -13,3 +13,4 @@ for (int64_t first = m_first, end; first < m_end; first = end) {
     }
   }
 }
+@STREAM_END@

@@ -88,5 +88,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
             @NAME@_epilogue(worker, image, channel, channels, phase, p0, p1, p, nnc_least(p + AT_ONCE, end), tile@EPILOGUE_ARGUMENTS@);
         }
       }
+    @STREAM_END@
   }
 }

@@ -74,5 +74,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                           lines + line % SIZE * (SIZE * TILE_COLUMNS * WIDTH), WIDTH@EPILOGUE_ARGUMENTS@);
       }
     }
+    @STREAM_END@
   }
 }

@@ -54,6 +54,12 @@ NNC_INLINE void nnc_stream_lines(void *restrict to, const void *restrict from, i
   }
 }
 
+/* A row of a tile: past the caches where it is whole lines. */
+NNC_INLINE void nnc_stream_row(void *restrict to, const void *restrict from, int64_t bytes) {
+  if ((uintptr_t)to % 64 == 0 && bytes % 64 == 0) nnc_stream_lines(to, from, bytes);
+  else memcpy(to, from, (size_t)bytes);
+}
+
 NNC_INLINE void nnc_stream_end(void) {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();

@@ -160,6 +160,72 @@ NNC_WINDOW_ROWS(NNC_COMMON, f32_f16, float, uint16_t)
 NNC_WINDOW_ROWS(NNC_COMMON, f64, double, double)
 NNC_WINDOW_ROWS(NNC_COMMON, f64_f32, double, float)
 
+/* ---- what a block packs next ----
+ *
+ * Places come from memory or the last cache, and a copy waits for them. So tiles ask for those of the block's next piece of
+ * the depth, a share each, and at its last piece for what the next block begins with. */
+
+typedef struct nnc_windows {
+  const nnc_window *window; /* with channels last */
+  const nnc_window_tap *taps;
+  const void *src;
+  int64_t channels, bytes; /* elements of a tap, bytes of one */
+} nnc_windows;
+
+/* Asks for elements [begin, end), of all taps one after the other, at positions [first, first + count). */
+NNC_INLINE void nnc_window_fetch(const nnc_windows *seen, int64_t begin, int64_t end, int64_t first,
+                                 int64_t count) {
+  const nnc_window *const window = seen->window;
+  const int64_t *const grid = window->grid, *const extent = window->extent;
+  int64_t at[3] = {first / (grid[2] * grid[1]) % grid[0], first / grid[2] % grid[1],
+                   first % grid[2]};
+  int64_t image = first / (grid[2] * grid[1] * grid[0]);
+  for (int64_t r = 0; r < count; r++) {
+    for (int64_t i = begin, length; i < end; i += length) {
+      const nnc_window_tap *const tap = &seen->taps[i / seen->channels];
+      const int64_t x0 = at[0] * window->step[0] + tap->at[0];
+      const int64_t x1 = at[1] * window->step[1] + tap->at[1];
+      const int64_t x2 = at[2] * window->step[2] + tap->at[2];
+      const int64_t channel = i % seen->channels;
+      const int64_t place = ((x0 * extent[1] + x1) * extent[2] + x2) * window->place;
+      const char *const from =
+          (const char *)seen->src + (image * window->image + place + channel) * seen->bytes;
+      length = nnc_least(seen->channels - channel, end - i);
+      if (nnc_within(x0, extent[0]) && nnc_within(x1, extent[1]) && nnc_within(x2, extent[2]))
+        for (int64_t b = 0; b < length * seen->bytes; b += 64) __builtin_prefetch(from + b, 0, 2);
+    }
+    if (++at[2] < grid[2]) continue;
+    at[2] = 0;
+    if (++at[1] < grid[1]) continue;
+    at[1] = 0;
+    if (++at[0] < grid[0]) continue;
+    at[0] = 0;
+    image++;
+  }
+}
+
+/* Where windows are the rows: a tile asks for what its own rows need, a panel's share of the depth. The next piece, of up
+ * to `piece`, begins at `after`; there is none where that is the whole depth. */
+#define NNC_FETCH_WINDOW_ROWS(of, taps, channels, after, piece, whole)                             \
+  do {                                                                                             \
+    const int64_t next = (after) < (whole) ? (after) : 0, row = next > 0 ? m : m + MB;             \
+    const int64_t length = nnc_least((whole)-next, piece), panel = (n - n_first) / NR;             \
+    const int64_t panels = (n_end - n_first + NR - 1) / NR;                                        \
+    nnc_window_fetch(&(nnc_windows){&window, taps, of, channels, sizeof *(of)},                    \
+                     next + length * panel / panels, next + length * (panel + 1) / panels, row,    \
+                     nnc_least(rows, M - row));                                                    \
+  } while (0)
+/* Where they are the columns: for what its own panel needs, a share of the depth's positions. */
+#define NNC_FETCH_WINDOW_COLUMNS(of, taps, channels, after, piece, whole)                          \
+  do {                                                                                             \
+    const int64_t next = (after) < (whole) ? (after) : 0, column = next > 0 ? n : n + NB;          \
+    const int64_t length = nnc_least((whole)-next, piece), tile = (m - m_first) / MR;              \
+    const int64_t tiles = (m_end - m_first + MR - 1) / MR, first = length * tile / tiles;          \
+    nnc_window_fetch(&(nnc_windows){&window, taps, of, channels, sizeof *(of)}, column,            \
+                     nnc_least(column + cols, N), next + first,                                    \
+                     length * (tile + 1) / tiles - first);                                         \
+  } while (0)
+
 /* For the tiles of bf16 (nnc_gemm_bf16.h). Pairs along a row lie as they are, from element `i` of it on; nnc_window_end_bf16
  * fills up the last pair of rows of an odd length. Those of two rows, along a depth of positions, are put together, some
  * rows at a time. */

@@ -287,6 +287,78 @@ static void make_far_winograd_convolutions(CaseList *list) {
   }
 }
 
+/* Strided windows over operands so large that tiles ask for what is copied next: as rows, whole and in phases, and as
+ * columns; the next piece of the depth, and the next block. */
+static void make_far_windows(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  static const ConvShape shapes[] = {
+      {3, 32, 200, 1, 2, {55, 57}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {5, 24, 208, 1, 2, {57, 58}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+  };
+  for (int i = 0; i < 2; i++)
+    for (int kind = 0; kind < 3; kind++) {
+      make_conv(list, &shapes[i], kinds[kind], DTYPE_F64, 0, 7);
+      const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
+      if (kind != 1) assert_true(kernel->operands[0].elements * 8 > FAR_SIDE_BYTES);
+    }
+}
+
+/* The results of the case that was made last become parts of ones so large that they go past the caches. */
+static void be_part(CaseList *list) { list->cases.items[list->cases.count - 1].is_part = true; }
+
+static void enlarge_results(Kernel *kernel) {
+  for (int i = 0; i < kernel->operand_count; i++) {
+    KernelOperand *operand = &kernel->operands[i];
+    if (operand->is_output) operand->elements = STREAM_BYTES / dtype_size(operand->dtype);
+  }
+}
+
+/* Tiles whose rows are stored past the caches: of products, either side broadcast, of windows, in phases and as runs of a
+ * line, of depthwise convolutions and of Winograd's filtering. */
+static void make_streamed(CaseList *list) {
+  ContractShape product = {.batch = 1,
+                           .m = 37,
+                           .n = 72,
+                           .k = 5,
+                           .left = DTYPE_F64,
+                           .right = DTYPE_F64,
+                           .result = DTYPE_F64};
+  for (product.epilogue = 0; product.epilogue < 3; product.epilogue++) {
+    make_contraction(list, &product);
+    be_part(list);
+  }
+  ContractShape turned = {.batch = 3,
+                          .m = 40,
+                          .n = 9,
+                          .k = 7,
+                          .left_transposed = true,
+                          .result_transposed = true,
+                          .left = DTYPE_F64,
+                          .right = DTYPE_F64,
+                          .result = DTYPE_F64};
+  make_contraction(list, &turned);
+  be_part(list);
+  assert_true(contract_grid(list->cases.items[list->cases.count - 1].kernel, NULL).swap);
+  static const ConvShape shapes[] = {
+      {2, 24, 40, 1, 2, {9, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 3, 40, 1, 2, {20, 23}, {7, 7}, {2, 2}, {3, 3}, {3, 3}, {1, 1}},
+      {2, 40, 40, 40, 2, {9, 12}, {3, 3}, {1, 2}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int kind = 0; kind < 2; kind++) {
+      if (kind == 1 && shapes[i].c % 8 != 0) continue;
+      make_conv(list, &shapes[i], kinds[kind], DTYPE_F64, (int)(i + (size_t)kind) % 3, 7);
+      /* The last epilogue reads the result. */
+      if ((i + (size_t)kind) % 3 < 2) be_part(list);
+    }
+  static const ConvShape filtered = {2,      16,     112,    1,      2,     {9, 13},
+                                     {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  make_conv(list, &filtered, KERNEL_CONV, DTYPE_F32, 1, 7);
+  go_by_winograd(list, 40);
+  be_part(list);
+}
+
 /* Tight ones take less of a worker's block where many channels are summed, and no more elsewhere. */
 static void make_tight_winograd_convolutions(CaseList *list) {
   make_winograd_convolutions(list);

@@ -15,6 +15,7 @@ typedef struct KernelCase {
       times; /* errors are at most so many times those of the case before; 0: whatever they are */
   bool
       is_same; /* as the case before, but for the variant: with the same operands, it gives the same */
+  bool is_part; /* the results are parts of such as go past the caches, and lie where these would */
 } KernelCase;
 
 typedef struct CaseList {
@@ -535,20 +536,27 @@ static void make_first_places(CaseList *list, DType dtype, int64_t rows, int64_t
   add_case(list, "first_places", kernel, 1);
 }
 
-/* Of columns of [m, k, j, n]: the sum, the greatest, the sum of products with another, which go over the same rows, and the
- * sum of what the first leaves, which is after them. */
-static void make_sums_beside(CaseList *list, DType dtype, const int64_t *extents) {
+/* Of columns of [m, k, j, n]: the sum, perhaps the greatest, the sum of products with another, of `links` operations more,
+ * which go over the same rows, and the sum of what the first leaves, which is after them. */
+static void make_sums_beside(CaseList *list, DType dtype, const int64_t *extents, bool has_max,
+                             int links) {
   int64_t m = extents[0], k = extents[1], j = extents[2], n = extents[3];
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, (int64_t[]){m, n});
   int x = add_operand(kernel, "x", dtype, m * k * j * n, false),
       w = add_operand(kernel, "w", dtype, m * k * j * n, false);
   Index *at = strided(list, 4, (int64_t[]){k * j * n, 1, j * n, n});
-  for (int i = 0; i < 4; i++) {
+  enum { SUM, GREATEST, PRODUCTS, REST, ALL };
+  for (int i = 0; i < ALL; i++) {
+    if (i == GREATEST && !has_max) continue;
     Expr *value = load_at(list, kernel, x, at);
     Stage *stage = add_stage(list, kernel, STAGE_REDUCE, 2, (int64_t[]){k, j});
-    stage->reduce = i == 1 ? OP_REDUCE_MAX : OP_REDUCE_SUM;
-    if (i == 2) value = apply(list, OP_MUL, dtype, value, load_at(list, kernel, w, at), NULL);
-    if (i == 3) {
+    stage->reduce = i == GREATEST ? OP_REDUCE_MAX : OP_REDUCE_SUM;
+    if (i == PRODUCTS) {
+      value = apply(list, OP_MUL, dtype, value, load_at(list, kernel, w, at), NULL);
+      for (int link = 0; link < links; link++)
+        value = apply(list, OP_SUB, dtype, number(list, dtype, 1), value, NULL);
+    }
+    if (i == REST) {
       Expr *mean = apply(list, OP_MUL, dtype, stage_value(list, 0, dtype),
                          number(list, dtype, 1.0 / (double)(k * j)), NULL);
       value = apply(list, OP_SUB, dtype, value, mean, NULL);
@@ -556,8 +564,9 @@ static void make_sums_beside(CaseList *list, DType dtype, const int64_t *extents
     }
     stage->value = value;
   }
+  int reductions = kernel->stage_count;
   Stage *store = add_stage(list, kernel, STAGE_STORE, 0, NULL);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < reductions; i++)
     add_store(store->stores, &store->store_count, add_operand(kernel, "y", dtype, m * n, true),
               strided(list, 2, (int64_t[]){n, 1}), stage_value(list, i, dtype));
   add_case(list, "sums_beside", kernel, (double)(k * j) / 8 + 1);
@@ -585,9 +594,11 @@ static inline void make_reductions(CaseList *list) {
     make_first_places(list, DTYPE_F32, 40, count, 2);
     make_first_places(list, DTYPE_F64, 40, count, 3);
   }
-  make_sums_beside(list, DTYPE_F32, (int64_t[]){3, 2, 130, 40});
-  make_sums_beside(list, DTYPE_F64, (int64_t[]){2, 1, 67, 200});
-  make_sums_beside(list, DTYPE_F32, (int64_t[]){1, 50, 100, 70});
+  for (int links = 0; links <= 30; links += 30) {
+    make_sums_beside(list, DTYPE_F32, (int64_t[]){3, 2, 130, 40}, links == 0, links);
+    make_sums_beside(list, DTYPE_F64, (int64_t[]){2, 1, 67, 200}, links > 0, links);
+    make_sums_beside(list, DTYPE_F32, (int64_t[]){1, 50, 100, 70}, true, links);
+  }
   for (int columns = 0; columns < 2; columns++) {
     make_softmax(list, DTYPE_F32, 100, 10, columns);
     make_softmax(list, DTYPE_F32, 9, 1000, columns);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backend/c/depthwise.h"
+#include "backend/c/epilogue_stream.h"
 #include "backend/c/kernels.h"
 #include "backend/c/narrow.h"
 #include "backend/common/naming.h"
@@ -361,6 +362,10 @@ static void emit_case(Code *code, NameScope *names, const KernelCase *test, int 
   const Kernel *kernel = test->kernel;
   const char *wrong = kernel_verify(code->arena, kernel);
   if (wrong) fail_msg("%s is no sound kernel: %s", test->name, wrong);
+  if (test->is_part) {
+    enlarge_results((Kernel *)kernel);
+    assert_true(epilogue_streams_any(kernel, 1, 2));
+  }
   KernelFunction function = {
       .kernel = kernel, .dialect = &dialect_c, .name = naming_function(names, test->name)};
   NameScope inside = {.arena = code->arena, .outer = names};
@@ -529,6 +534,14 @@ static void test_far_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_far_winograd_convolutions, "far_winograd_convolutions");
 }
+static void test_far_windows(void **state) {
+  (void)state;
+  check_family(make_far_windows, "far_windows");
+}
+static void test_streamed(void **state) {
+  (void)state;
+  check_family(make_streamed, "streamed");
+}
 static void test_blocks_by_winograd(void **state) {
   (void)state;
   check_family(make_blocks_by_winograd, "blocks_by_winograd");
@@ -617,6 +630,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_tight_winograd_convolutions),
       cmocka_unit_test(test_pieces_by_winograd),
       cmocka_unit_test(test_far_winograd_convolutions),
+      cmocka_unit_test(test_far_windows),
+      cmocka_unit_test(test_streamed),
       cmocka_unit_test(test_blocks_by_winograd),
       cmocka_unit_test(test_exact_convolutions),
       cmocka_unit_test(test_keeping_products),

@@ -5,6 +5,7 @@
  * over the axis along which its accesses are contiguous: the tile's columns, or its rows (then a
  * panel at a time). */
 #include "backend/c/contract.h"
+#include "backend/c/epilogue_stream.h"
 #include "backend/common/c.h"
 
 #include <string.h>
@@ -94,6 +95,41 @@ static void write_tile_stores(void *context) {
   expression_write_stores(loop->code, loop->scope, 0);
 }
 
+/* ---- stores past the caches ---- */
+
+/* The kernel's axes of the tile's columns. */
+static void column_axes(const ContractWriter *writer, int *first, int *end) {
+  bool is_n = !writer->grid.swap;
+  *first = is_n ? writer->n_axis : writer->m_axis;
+  *end = is_n ? writer->kernel->axis_count : writer->n_axis;
+}
+
+static bool streams_rows(const ContractWriter *writer) {
+  int first, end;
+  column_axes(writer, &first, &end);
+  return !writer->rows_inner && !writer->grid.stores_tiles && writer->grid.way == CONTRACT_TILES &&
+         epilogue_streams_any(writer->kernel, first, end);
+}
+
+static void declare_rows(const TileLoop *loop) {
+  int first, end;
+  column_axes(loop->writer, &first, &end);
+  if (streams_rows(loop->writer))
+    epilogue_declare_rows(loop->code, loop->scope, first, end, TILE_MAX_COLUMNS);
+}
+
+static void send_rows(const TileLoop *loop) {
+  int first, end;
+  column_axes(loop->writer, &first, &end);
+  if (!streams_rows(loop->writer)) return;
+  ExprScope scope = *loop->scope;
+  scope.asks = false;
+  code_block(loop->code);
+  declare_axes(loop->writer, loop->code, &scope, first, end, "n");
+  epilogue_send_rows(loop->code, &scope, first, end, "cols");
+  code_close(loop->code);
+}
+
 const char *contract_epilogue(ContractWriter *writer) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
@@ -103,8 +139,10 @@ const char *contract_epilogue(ContractWriter *writer) {
   declare_axes(writer, &code, &scope, 0, writer->m_axis, "batch");
   TileLoop loop = {writer, &code, &scope};
   open_tile_loop(&loop, !writer->rows_inner);
+  declare_rows(&loop);
   expression_write_loop(&code, &scope, 0,
                         &(LoopParts){open_inner_loop, write_tile_stores, NULL, &loop});
+  send_rows(&loop);
   code_close(&code);
   return text_take(&text, writer->arena);
 }
@@ -386,6 +424,10 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "N_BLOCKS", grid->n_blocks);
 }
 
+const char *contract_stream_end(const ContractWriter *writer) {
+  return streams_rows(writer) ? "nnc_stream_end();\n" : "";
+}
+
 /* What a task does for a piece of the depth. */
 const char *contract_piece(const ContractWriter *writer) {
   if (window_reads_runs(writer)) return window_lines_piece(writer, tile_done(writer));
@@ -398,6 +440,7 @@ const char *contract_piece(const ContractWriter *writer) {
   template_add(&holes, "PANEL", contract_panel(writer));
   template_add(&holes, "PANEL_ROW", contract_panel_row(writer));
   template_add(&holes, "AHEAD", ahead);
+  template_add(&holes, "FETCH", window_fetch(writer));
   template_add(&holes, "AHEAD_POINTER", contract_ahead_pointer(writer, ahead));
   template_add(&holes, "DEPTH", contract_depth(writer));
   template_add(&holes, "A", a_place(writer));
@@ -409,6 +452,7 @@ const char *contract_piece(const ContractWriter *writer) {
   template_add(&holes, "IS_FIRST", writer->is_one_piece ? "true" : "k == 0");
   template_add(&holes, "TILE_DONE", tile_done(writer));
   template_add(&holes, "PANEL_DONE", panel_done(writer));
+  template_add(&holes, "STREAM_END", contract_stream_end(writer));
   bool holds = holds_whole_tiles(writer);
   if (holds) {
     template_add(&holes, "TYPE", c_value_type(writer->sum));

@@ -42,6 +42,8 @@ void contract_write_epilogue(Code *code, const ContractWriter *writer);
 /* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ", without the extents; what is done for a piece of the depth. */
 const char *contract_tiles(const ContractWriter *writer);
 const char *contract_piece(const ContractWriter *writer);
+/* What ends it where the epilogue stores past the caches, else "". */
+const char *contract_stream_end(const ContractWriter *writer);
 
 /* Where the tile's rows of a lie if they are not copied. */
 const char *contract_rows_in_place(const ContractWriter *writer);
@@ -102,6 +104,8 @@ const char *window_lines_piece(const ContractWriter *writer, const char *tile_do
 const char *window_pack_rows(const ContractWriter *writer);
 const char *window_pack_columns(const ContractWriter *writer);
 const char *window_pack_weights(const ContractWriter *writer);
+/* The statement by which a tile asks for a share of what the block packs next of what is read through the windows. */
+const char *window_fetch(const ContractWriter *writer);
 /* Leaves out positions beyond the result, which phases may have. */
 void window_write_guard(const ContractWriter *writer, Code *code);
 

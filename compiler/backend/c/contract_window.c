@@ -59,6 +59,7 @@ const char *window_lines_piece(const ContractWriter *writer, const char *tile_do
   template_add_integer(&holes, "POSITIONS", window->grid[2]);
   template_add_integer(&holes, "STRIDE", window->step[2]);
   template_add(&holes, "TILE_DONE", tile_done);
+  template_add(&holes, "STREAM_END", contract_stream_end(writer));
   template_render(&text, "codegen_templates/contract_seen.c", &holes);
   return text_take(&text, writer->arena);
 }
@@ -189,6 +190,27 @@ const char *window_pack_weights(const ContractWriter *writer) {
           "                     right + met[tap].weight + channel * %lld + n_first * %lld,\n"
           "                     %lld, %lld);\n",
           contract_pack_name(writer, from), packed_depth(writer), depth, row, depth, row));
+}
+
+/* Where the places follow each other in memory a processor foresees them, and what lies in the second-level cache comes as
+ * soon as it is read. Few tiles to a panel would do little else. */
+const char *window_fetch(const ContractWriter *writer) {
+  enum { LEAST_ROWS = 192 };
+  const WindowProduct *window = writer->window;
+  const ContractGrid *grid = &writer->grid;
+  if (!window || window->side == WINDOW_NONE || window->channel != 1 || grid->on_unit ||
+      grid->reads_runs || window->step[2] == 1)
+    return "";
+  bool is_rows = window->side == WINDOW_ROWS, is_one = writer->is_one_piece;
+  const KernelOperand *seen = &writer->kernel->operands[is_rows ? writer->a_slot : writer->b_slot];
+  bool packs_next = !is_one || (is_rows ? grid->m_blocks : grid->n_blocks) > 1;
+  if (!packs_next || (!is_rows && grid->m_block < LEAST_ROWS) ||
+      seen->elements * dtype_size(seen->dtype) <= FAR_SIDE_BYTES)
+    return "";
+  return arena_printf(writer->arena, "NNC_FETCH_WINDOW_%s(%s, %s, %lld, %s, %s, %s);\n",
+                      is_rows ? "ROWS" : "COLUMNS", is_rows ? writer->left : writer->right,
+                      is_rows ? "met" : "taps", (long long)window->tap_channels,
+                      is_one ? "K" : "k + KB", is_one ? "K" : "KB", contract_whole_depth(writer));
 }
 
 void window_write_guard(const ContractWriter *writer, Code *code) {

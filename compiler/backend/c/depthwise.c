@@ -1,5 +1,6 @@
 /* Depthwise convolutions as C: fills codegen_templates/depthwise.c and depthwise_weight.c. What windows see
  * is described by the product that the convolution would be (window.h). */
+#include "backend/c/epilogue_stream.h"
 #include "backend/c/depthwise.h"
 
 #include "backend/c/feed.h"
@@ -280,11 +281,9 @@ static const char *line_epilogue(const DepthwiseGrid *grid, Arena *arena,
   open_place(grid, &code, function, 1, "p1");
   code_open(&code, "for (int64_t p = begin; p < end; p++)");
   open_place(grid, &code, function, 2, "p");
-  code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
-  function_declare_axis(&code, function, 1, "channel + c");
-  return function_end_epilogue(
+  return epilogue_end_channels(
       &code, function, arena_printf(arena, "tile[(p - begin) * %lld + c]", (long long)grid->block),
-      grid->sum);
+      grid->sum, grid->block);
 }
 
 /* A weight's axes: the piece, if there are any, the channel, none of its own, the taps. */
@@ -444,6 +443,7 @@ static const char *sums_text(const DepthwiseGrid *grid, Arena *arena, const char
 static bool find_result(const Kernel *kernel, int64_t *base, int64_t coefficient[]) {
   const Store *store = &kernel->epilogue[0];
   return kernel->epilogue_count == 1 && store->value->kind == EXPR_RESULT &&
+         !epilogue_streams(kernel, store, 1, 2) &&
          kernel->operands[store->operand].dtype == kernel_sum_type(kernel) &&
          kernel->axis_count == 2 + kernel->conv.spatial &&
          index_is_affine(store->index, kernel->axis_count, base, coefficient) &&
@@ -575,6 +575,7 @@ static void add_map(const DepthwiseGrid *grid, TemplateHoles *holes, KernelFunct
   template_add(holes, "TO", to_text(grid, holes->arena, function));
   template_add(holes, "SUMS", sums_text(grid, holes->arena, function->name));
   function_add_epilogue(holes, function, line_epilogue(grid, holes->arena, function));
+  template_add(holes, "STREAM_END", epilogue_stream_end(kernel));
 }
 
 void depthwise_write(Code *code, KernelFunction *function) {

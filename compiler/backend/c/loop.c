@@ -261,16 +261,59 @@ static int beside_end(const LoopWriter *writer, int first) {
   return greatest(end, first + 1);
 }
 
-/* All reductions over some rows, then over the next ones: what the first of them reads is near for the others. */
-static void write_columns_beside(LoopWriter *writer, int first, int end) {
+/* How many rows all these reductions take together, in one pass over the columns: memory is read evenly then. 0: they have
+ * too much to compute. */
+static int rows_together(const LoopWriter *writer, int first, int end) {
+  enum { MOST_EXPRESSIONS = 40 };
+  int expressions = 0;
+  for (int i = first; i < end; i++)
+    expressions += kernel_expressions(writer->code->arena, writer->kernel, i).count;
+  return expressions > MOST_EXPRESSIONS ? 0 : end - first == 2 ? 2 : 1;
+}
+
+/* `rows` rows of each of these reductions, with `axis` as their last axis. */
+static void write_joins_together(LoopWriter *writer, int first, int end, const DType *dtypes,
+                                 int rows) {
   Code *code = writer->code;
+  ExprScope *scope = &writer->scope;
+  const char **axis = &scope->axes[scope->axis_count - 1], *name = *axis;
+  bool is_streamed = false;
+  for (int i = first; i < end; i++) is_streamed |= reads_streams(writer, i);
+  if (is_streamed) code_line(code, "NNC_ROLLED");
+  open_columns(writer);
+  for (int row = 0; row < rows; row++) {
+    if (row > 0) *axis = arena_printf(code->arena, "(%s + %d)", name, row);
+    for (int i = first; i < end; i++) {
+      const char *value = expression_render(code, scope, i)[0];
+      reduction_write_join(code, &dialect_c, &writer->kernel->stages[i], dtypes[i],
+                           arena_printf(code->arena, "a%d[l]", i), value);
+    }
+  }
+  *axis = name;
+  close_columns(writer);
+}
+
+static void write_columns_together(LoopWriter *writer, int first, int end, const DType *dtypes,
+                                   int rows) {
+  Arena *arena = writer->code->arena;
   const Stage *stage = &writer->kernel->stages[first];
   int last = stage->axis_count - 1;
-  long long extent = (long long)stage->extent[last], step = (long long)near_rows(writer);
-  DType *dtypes = ARENA_ARRAY(code->arena, DType, writer->kernel->stage_count);
-  loop_stage_axes(writer, stage);
-  for (int i = first; i < end; i++) dtypes[i] = declare_columns(writer, i);
-  loop_open_axes(writer, stage, 0, last);
+  int64_t extent = stage->extent[last], whole = extent / rows * rows;
+  open_rows_of(writer, last, "0", code_integer(arena, whole), rows);
+  write_joins_together(writer, first, end, dtypes, rows);
+  code_close(writer->code);
+  if (whole == extent) return;
+  open_rows_of(writer, last, code_integer(arena, whole), code_integer(arena, extent), 1);
+  write_joins_together(writer, first, end, dtypes, 1);
+  code_close(writer->code);
+}
+
+/* All reductions over some rows, then over the next ones: what the first of them reads is near for the others. */
+static void write_columns_in_turn(LoopWriter *writer, int first, int end, const DType *dtypes) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[first];
+  long long extent = (long long)stage->extent[stage->axis_count - 1];
+  long long step = (long long)near_rows(writer);
   code_open(code, "for (int64_t near = 0; near < %lld; near += %lld)", extent, step);
   code_line(code, "const int64_t beyond = nnc_least(near + %lld, %lld);", step, extent);
   ColumnRows rows = {
@@ -281,6 +324,19 @@ static void write_columns_beside(LoopWriter *writer, int first, int end) {
                arena_printf(code->arena, "const int64_t fours = near + (beyond - near) / %d * %d;",
                             COLUMN_ROWS, COLUMN_ROWS));
   code_close(code);
+}
+
+static void write_columns_beside(LoopWriter *writer, int first, int end) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[first];
+  int last = stage->axis_count - 1;
+  DType *dtypes = ARENA_ARRAY(code->arena, DType, writer->kernel->stage_count);
+  loop_stage_axes(writer, stage);
+  for (int i = first; i < end; i++) dtypes[i] = declare_columns(writer, i);
+  loop_open_axes(writer, stage, 0, last);
+  int rows = rows_together(writer, first, end);
+  if (rows > 0) write_columns_together(writer, first, end, dtypes, rows);
+  else write_columns_in_turn(writer, first, end, dtypes);
   loop_close(writer, last);
   for (int i = first; i < end; i++) name_columns(writer, i, dtypes[i]);
 }

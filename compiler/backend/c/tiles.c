@@ -110,17 +110,21 @@ static bool is_read(const Kernel *kernel, int operand) {
   return found;
 }
 
+bool is_streamed_size(const Kernel *kernel, int operand) {
+  const KernelOperand *memory = &kernel->operands[operand];
+  return memory->elements >= STREAM_BYTES / dtype_size(memory->dtype) && !is_read(kernel, operand);
+}
+
 bool streams_store(const Kernel *kernel, const Stage *stage, const Store *store) {
-  const KernelOperand *memory = &kernel->operands[store->operand];
   int axes = kernel->axis_count + stage->axis_count;
   int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  if (memory->elements < STREAM_BYTES / dtype_size(memory->dtype) || axes == 0) return false;
+  if (axes == 0 || !is_streamed_size(kernel, store->operand)) return false;
   bool has_own_loops = stage->axis_count > 0 && !loops_prefer_columns(kernel, SHORT_ROW);
   if (!loops_are_points(kernel) && !has_own_loops) return false;
   int64_t points = stage->axis_count > 0 ? stage->extent[stage->axis_count - 1]
                                          : kernel->extent[kernel->axis_count - 1];
   return points >= STREAM_POINTS && index_is_affine(store->index, axes, &base, coefficient) &&
-         coefficient[axes - 1] == 1 && !is_read(kernel, store->operand);
+         coefficient[axes - 1] == 1;
 }
 
 bool streams_operand(const Kernel *kernel, int operand) {

@@ -135,12 +135,17 @@ int64_t conv_tap_period(const ConvGrid *grid, int axis);
  * tap. */
 int64_t conv_phase_begin(const ConvGrid *grid, int axis, int64_t phase);
 
+/* The stride of the flat axis that the axes [first, end) are in an affine index; 0: they are none. */
+int64_t kernel_flat_stride(const Kernel *kernel, const int64_t *coefficient, int first, int end);
+
 LoopGrid loop_grid(const Kernel *kernel);
 /* Whether a loop kernel writes a store of a stage past the caches: the operand is far larger than they
  * are, so that none of it would be left there when all is written, the kernel does not read it, and
  * the stage's innermost loop writes neighbours. The same of some store of an operand. */
 bool streams_store(const Kernel *kernel, const Stage *stage, const Store *store);
 bool streams_operand(const Kernel *kernel, int operand);
+/* Whether an operand is so large, and the kernel does not read it. */
+bool is_streamed_size(const Kernel *kernel, int operand);
 /* True when the stages with loops of their own read along these loops rather than along the
  * domain's last axis: rows, not columns. */
 bool runs_along_rows(const Kernel *kernel);

@@ -3,6 +3,7 @@
 
 #include "backend/c/contract_sides.h"
 #include "backend/c/contract_wish.h"
+#include "backend/c/epilogue_stream.h"
 #include "backend/c/window.h"
 #include "support/integers.h"
 
@@ -32,8 +33,8 @@ enum {
   TASK_CLOCKS = 1000,
   MOST_KEPT_BYTES =
       4608 << 10, /* of a worker's copy of b for the tasks that follow, of the former ... */
-  OTHER_KEPT_BYTES = 2 << 20, /* ... and the latter */
-  MOST_A_BYTES = 576 << 10    /* of a copy of a, which stays in the second-level cache */
+  OTHER_KEPT_BYTES = 4608 << 10, /* ... and the latter */
+  MOST_A_BYTES = 576 << 10       /* of a copy of a, which stays in the second-level cache */
 };
 
 typedef struct Costs {
@@ -41,6 +42,7 @@ typedef struct Costs {
   double stream_a; /* clocks of an element of a that another block of columns reads */
   bool is_kept;    /* b, in panels */
   const Wish *wish;
+  int64_t most_a_bytes;
 } Costs;
 
 /* Columns of a block in whole groups, as wide as a tile of any vectors. */
@@ -216,7 +218,8 @@ static double choose_blocks(ContractGrid *grid, const Costs *costs, bool is_seri
       cut(&tried, size);
       double time = clocks(&tried, costs);
       int64_t a_size = grid->is_bf16 ? size / 2 : size;
-      if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * a_size > MOST_A_BYTES)
+      if (tried.pack_a &&
+          (tried.m_block + TILE_MAX_ROWS) * grid->k_block * a_size > costs->most_a_bytes)
         continue;
       if (time >= least_clocks) continue; /* uneven tasks only add to it */
       if (!is_serial) time *= 1 + imbalance(&tried, least_clocks / time - 1 + 1e-6);
@@ -260,7 +263,8 @@ double contract_pieces_clocks(const ProductShape *product, int64_t pieces) {
                           .must_pack_a = true,
                           .must_pack_b = true},
                  .stream_a = STREAM_CLOCKS,
-                 .wish = &none};
+                 .wish = &none,
+                 .most_a_bytes = MOST_A_BYTES};
   grid.height = even_tile_height(grid.m);
   cut_depth_of_matrices(&grid, MOST_DEPTH);
   double clocks = choose_depth(&grid, &costs, false, dtype_size(product->dtype));
@@ -270,8 +274,7 @@ double contract_pieces_clocks(const ProductShape *product, int64_t pieces) {
 
 /* ---- tiles that are the result ---- */
 
-/* The stride of the flat axis that the axes [first, end) are in an affine index; 0: they are none. */
-static int64_t flat_stride(const Kernel *kernel, const int64_t *coefficient, int first, int end) {
+int64_t kernel_flat_stride(const Kernel *kernel, const int64_t *coefficient, int first, int end) {
   int64_t stride = end > first ? coefficient[end - 1] : 0, below = stride;
   for (int i = end - 1; i >= first; i--) {
     if (coefficient[i] != below) return 0;
@@ -289,10 +292,12 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
   if (kernel->epilogue_count != 1 || store->value->kind != EXPR_RESULT || grid->k == 0 ||
       kernel->operands[store->operand].dtype != kernel_sum_type(kernel) ||
       kernel->axis_count != end ||
-      !index_is_affine(store->index, kernel->axis_count, &base, coefficient))
+      !index_is_affine(store->index, kernel->axis_count, &base, coefficient) ||
+      (grid->k <= grid->k_block && grid->way == CONTRACT_TILES &&
+       epilogue_streams(kernel, store, grid->swap ? m : n, grid->swap ? n : end)))
     return;
-  int64_t row = flat_stride(kernel, coefficient, m, n);
-  int64_t column = flat_stride(kernel, coefficient, n, end);
+  int64_t row = kernel_flat_stride(kernel, coefficient, m, n);
+  int64_t column = kernel_flat_stride(kernel, coefficient, n, end);
   if (grid->swap) {
     int64_t other = row;
     row = column;
@@ -370,17 +375,21 @@ static bool has_lines(const Kernel *kernel, const ContractGrid *grid, Side a) {
 
 enum { WINDOW_ROW_SLACK = 16 }; /* elements: rows of what a window sees are no power of 2 apart */
 
-/* Clocks to copy an element that is read through windows: neighbours together, or one by one. */
-static double window_clocks(const WindowProduct *window) {
-  return window->channel == 1 ? .15 + 4.0 / (double)greatest(window->tap_channels, 1) : 2;
+/* Clocks to copy an element that is read through windows: neighbours together, from near or far, or one by one. */
+static double window_clocks(const Kernel *kernel, const WindowProduct *window, Side side) {
+  if (window->channel != 1) return 2;
+  double far = side_distance(kernel, side) > 1 ? .5 : .15;
+  return far + 4.0 / (double)greatest(window->tap_channels, 1);
 }
 
-static void add_window_costs(const WindowProduct *window, Costs *costs) {
+static void add_window_costs(const Kernel *kernel, const WindowProduct *window, Side a, Side b,
+                             Costs *costs) {
   if (window->side == WINDOW_ROWS) {
-    costs->side.pack_a = window_clocks(window);
+    costs->side.pack_a = window_clocks(kernel, window, a);
+    if (side_distance(kernel, a) > 1) costs->most_a_bytes = 320 << 10;
     costs->side.must_pack_a = costs->side.must_pack_b = true;
   } else if (window->side == WINDOW_COLUMNS) {
-    costs->side.pack_b = window_clocks(window);
+    costs->side.pack_b = window_clocks(kernel, window, b);
     costs->side.must_pack_b = true;
   }
 }
@@ -443,11 +452,13 @@ static double fill_grid(const Kernel *kernel, const WindowProduct *window, const
   grid->k = axis_group_extent(&kernel->contract.k);
   grid->height = even_tile_height(grid->m);
   int64_t size = dtype_size(kernel_sum_type(kernel));
-  Costs costs = {
-      .side = contract_side_costs(kernel, a, b), .stream_a = STREAM_CLOCKS, .wish = wish};
+  Costs costs = {.side = contract_side_costs(kernel, a, b),
+                 .stream_a = STREAM_CLOCKS,
+                 .wish = wish,
+                 .most_a_bytes = MOST_A_BYTES};
   if (is_of_matrices(grid)) costs.stream_a *= side_distance(kernel, a);
-  if (grid->way != CONTRACT_TILES) costs = (Costs){.wish = wish};
-  if (window) add_window_costs(window, &costs);
+  if (grid->way != CONTRACT_TILES) costs = (Costs){.wish = wish, .most_a_bytes = MOST_A_BYTES};
+  if (window) add_window_costs(kernel, window, a, b, &costs);
   if (grid->is_x3) costs.side.must_pack_a = costs.side.must_pack_b = true;
   grid->is_kept = costs.is_kept = kernel->keeps_weights;
   grid->reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, grid, a);

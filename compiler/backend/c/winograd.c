@@ -1,5 +1,6 @@
 /* Winograd's minimal filtering as C: fills codegen_templates/winograd.c, of a convolution and its adjoint in
  * the input, which is a convolution with its taps turned, and winograd_weight.c. */
+#include "backend/c/epilogue_stream.h"
 #include "backend/c/winograd.h"
 
 #include "backend/c/tiles.h"
@@ -229,9 +230,7 @@ static const char *line_epilogue(Arena *arena, KernelFunction *function, const W
   function_declare_axis(&code, function, 2, "line");
   code_open(&code, "for (int64_t p = 0; p < %lld; p++)", (long long)grid->results[1]);
   function_declare_axis(&code, function, 3, "p");
-  code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
-  function_declare_axis(&code, function, 1, "channel + c");
-  return function_end_epilogue(&code, function, "row[p * width + c]", DTYPE_F32);
+  return epilogue_end_channels(&code, function, "row[p * width + c]", DTYPE_F32, TILE_COLUMNS);
 }
 
 /* A weight's axes: the piece, if there are any, the channels, the taps. */
@@ -403,5 +402,6 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add(&holes, "AHEAD", kernel->keeps_weights ? ahead_of_weights : "");
   template_add(&holes, "AHEAD_POINTER", kernel->keeps_weights ? "&ahead" : "NULL");
   function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
+  template_add(&holes, "STREAM_END", epilogue_stream_end(kernel));
   template_render(code->out, "codegen_templates/winograd.c", &holes);
 }
