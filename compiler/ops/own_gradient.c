@@ -43,10 +43,16 @@ Node *make_own_gradient(const Maker *maker, const Graph *rule, int operand_count
   return node;
 }
 
+static bool is_zero(const Node *node) {
+  return node->op == OP_CONSTANT && node_float(node, ATTR_VALUE) == 0;
+}
+
+/* Zeros, `none` in the program, are nothing: what the target was made of gets nothing through it. */
 static Node *own_gradient_gradient(const GradientContext *context, int operand) {
   const Node *node = context->node;
   if (!own_gradient_leads(node, operand)) return NULL;
   const Graph *rule = node->rule;
+  if (is_zero(rule->outputs.items[operand - 1].node)) return NULL;
   Graph *into = context->maker.graph;
   NodeMap map = node_map_create(into->arena, rule);
   for (int i = 0; i < rule->nodes.count; i++) {

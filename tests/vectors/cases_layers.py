@@ -41,6 +41,9 @@ def affine(y, params, scale, shift, axis):
     return y + params[-1].reshape(shape) if shift else y
 
 
+# Its part of channels, whose gradient counts what mean and variance give.
+g.case("normal_channels(x, mean(x, axis = [0, 2]), var(x, axis = [0, 2]), z, 1e-3)",
+       lambda x, z: F.batch_norm(x, None, None, z, None, True, 0, 1e-3), x=N(3, 2, 4), z=U(0.5, 2, 2))
 # Batch norm in training: what it computes and what it remembers.
 for shape in [(4, 3), (2, 3, 4), (3, 2, 2, 3)]:
     for scale in (True, False):

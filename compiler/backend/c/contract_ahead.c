@@ -189,6 +189,14 @@ static const char *then_packs(const ContractWriter *writer, const PackedSide *si
                       has_columns ? count : depth);
 }
 
+/* Whether rows are read in place piece by piece of the depth, by so few panels that the first of them, which waits for
+ * memory, is a good part. */
+static bool reads_pieces(const ContractWriter *writer) {
+  enum { FEW_PANELS = 6 };
+  const ContractGrid *grid = &writer->grid;
+  return !writer->is_one_piece && grid->n_block <= FEW_PANELS * TILE_COLUMNS;
+}
+
 static const char *ahead_of_packing(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
   bool is_window = writer->window && writer->window->side != WINDOW_NONE;
@@ -196,8 +204,9 @@ static const char *ahead_of_packing(const ContractWriter *writer) {
   PackedSide a = {writer->a_slot, writer->a, writer->left, 'm', 'M', true};
   PackedSide b = {writer->b_slot, writer->b, writer->right, 'n', 'N', grid->m_blocks == 1};
   bool packs_b = grid->pack_b && !grid->is_kept && !grid->keeps_b;
+  bool reads_a = grid->pack_a || reads_pieces(writer);
   return arena_printf(writer->arena, "%s%s", packs_b ? then_packs(writer, &b) : "",
-                      grid->pack_a ? then_packs(writer, &a) : "");
+                      reads_a ? then_packs(writer, &a) : "");
 }
 
 const char *contract_ahead(const ContractWriter *writer) {

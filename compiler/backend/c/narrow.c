@@ -14,6 +14,8 @@ enum {
 bool kernel_is_narrow(const Kernel *kernel) {
   enum { LEAST_POSITIONS = 64 };
   const ConvSlots *conv = &kernel->conv;
+  /* A line of taps that fills a panel of columns is copied fast enough, too. */
+  if (conv->c * conv->kernel[conv->spatial - 1] >= TILE_COLUMNS) return false;
   DType sum = kernel_sum_type(kernel);
   if (kernel->kind != KERNEL_CONV_WEIGHT || kernel->is_x3 || conv->groups != 1) return false;
   if (sum != DTYPE_F32 && sum != DTYPE_F64) return false;
