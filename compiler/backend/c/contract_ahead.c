@@ -190,11 +190,12 @@ static const char *then_packs(const ContractWriter *writer, const PackedSide *si
 }
 
 /* Whether rows are read in place piece by piece of the depth, by so few panels that the first of them, which waits for
- * memory, is a good part. */
+ * memory, is a good part. Lines that the first tile reads one after the other come by themselves. */
 static bool reads_pieces(const ContractWriter *writer) {
-  enum { FEW_PANELS = 6 };
+  enum { FEW_PANELS = 6, LINE_BYTES = 64 };
   const ContractGrid *grid = &writer->grid;
-  return !writer->is_one_piece && grid->n_block <= FEW_PANELS * TILE_COLUMNS;
+  return !writer->is_one_piece && grid->n_block <= FEW_PANELS * TILE_COLUMNS &&
+         grid->m_block * dtype_size(writer->sum) > LINE_BYTES;
 }
 
 static const char *ahead_of_packing(const ContractWriter *writer) {

@@ -492,11 +492,19 @@ static void fill_better_grid(const Kernel *kernel, const Wish *wish, ContractGri
   *grid = grids[grid->swap != others];
 }
 
+/* Whether it is a gradient in weights of single places with few channels on a side. Memory is what takes its time, so it
+ * matters which side is a, whereas the sums of others had better stay in the result of lower pieces. */
+static bool is_thin_gradient(const Kernel *kernel, const WindowProduct *window) {
+  int64_t m = axis_group_extent(&kernel->contract.m), n = axis_group_extent(&kernel->contract.n);
+  return window->side == WINDOW_NONE && window->swap && least(m, n) < TILE_COLUMNS &&
+         greatest(m, n) >= TILE_COLUMNS;
+}
+
 ContractGrid contract_wished_grid(const Kernel *kernel, const WindowProduct *window,
                                   const Wish *wish) {
   ContractGrid grid = {.is_bf16 = has_pairs(kernel, window), .is_x3 = kernel->is_x3};
   grid.on_unit = grid.is_bf16 || grid.is_x3;
-  grid.is_window = window != NULL;
+  grid.is_window = window && !is_thin_gradient(kernel, window);
   grid.swap = window ? window->swap : contract_swaps(kernel);
   if (!window) choose_way(kernel, wish, &grid);
   if (is_of_matrices(&grid) && grid.way == CONTRACT_TILES && !kernel->keeps_weights)
