@@ -77,6 +77,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         }
         for (int64_t p = begin; p < end; p += AT_ONCE) {
           const int64_t left = p * S2 + first_at[phase];
+          @FETCH@
           for (int64_t r = 0; r < rows; r++)
             for (int64_t s = 0; s < SEEN; s++) {
               const int64_t x2 = left + @SEEN_PLACE@;

@@ -68,6 +68,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         @GIVEN_LINE@
         for (int64_t p = begin; p < end;) {
           const int64_t left = p * S2 + @FIRST_PLACE@, positions = p + AT_ONCE <= end ? AT_ONCE : 1;
+          @FETCH@
           for (int64_t r = 0; r < rows; r++)
             for (int64_t s = 0; s < SEEN; s++) {
               const int64_t x2 = left + @SEEN_PLACE@;

@@ -247,6 +247,13 @@ NNC_INLINE void nnc_clear_short(char *to, int64_t bytes) {
     nnc_clear_short((char *)(to + end), (count - end) * (int64_t)sizeof(type));                    \
   }
 
+/* Asks the second-level cache for `bytes` at each of so many places, `step` bytes apart. */
+NNC_INLINE void nnc_fetch_places(const void *from, int64_t places, int64_t step, int64_t bytes) {
+  for (int64_t i = 0; i < places; i++)
+    for (int64_t at = 0; at < bytes; at += 64)
+      __builtin_prefetch((const char *)from + i * step + at, 0, 2);
+}
+
 /* A plane moved as a whole: row i of `to`, of `rows` rows, is row i + down of `from`, of from_rows rows,
  * whose elements are `right` places before those of `to`; both have rows of `width` elements. 0 where that
  * is outside, and all where `from` is NULL. */

@@ -301,6 +301,13 @@ static void make_far_windows(CaseList *list) {
       const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
       if (kind != 1) assert_true(kernel->operands[0].elements * 8 > FAR_SIDE_BYTES);
     }
+  /* Of depthwise ones, what the next positions see. */
+  static const ConvShape deep = {3,      24,     24,     24,     2,     {131, 130},
+                                 {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  for (int kind = 0; kind < 3; kind++) {
+    make_conv(list, &deep, kinds[kind], DTYPE_F64, 0, 7);
+    assert_true(list->cases.items[list->cases.count - 1].kernel->operands[0].elements > 1 << 20);
+  }
 }
 
 /* The results of the case that was made last become parts of ones so large that they go past the caches. */

@@ -491,8 +491,33 @@ static const char *to_text(const DepthwiseGrid *grid, Arena *arena,
                       (long long)row);
 }
 
+/* Asks for what the next positions see, and for their gradients, where that comes from memory: vectors meet lines of the
+ * cache place by place, which no processor foresees. */
+static const char *fetch_text(const DepthwiseGrid *grid, Arena *arena, const Kernel *kernel) {
+  enum { FAR_BYTES = 8 << 20 };
+  bool fetches[2];
+  for (int i = 0; i < 2; i++) {
+    const KernelOperand *operand = &kernel->operands[i];
+    fetches[i] = !grid->copies[i] && !grid->is_fed &&
+                 operand->elements * dtype_size(operand->dtype) > FAR_BYTES;
+  }
+  const char *seen = "for (int64_t r = 0; r < rows; r++)\n"
+                     "  nnc_fetch_places(from[r] + (left + SEEN) * CHANNELS, AT_ONCE * S2, STEP, "
+                     "channels * LENGTH);\n";
+  const char *given = "nnc_fetch_places(line_of_y + (p + AT_ONCE) * CHANNELS, AT_ONCE, STEP, "
+                      "channels * LENGTH);\n";
+  bool has_given = grid->pieces > 0 && fetches[1];
+  if (!fetches[0] && !has_given) return "";
+  const char *type = c_value_type(grid->sum);
+  return arena_printf(arena,
+                      "NNC_EXTENTS(LENGTH = sizeof(%s), STEP = CHANNELS * LENGTH); /* bytes */\n"
+                      "%s%s",
+                      type, fetches[0] ? seen : "", has_given ? given : "");
+}
+
 /* Where the operands and the axes are that all three directions have. */
-static void add_extents(const DepthwiseGrid *grid, TemplateHoles *holes) {
+static void add_extents(const DepthwiseGrid *grid, TemplateHoles *holes, const Kernel *kernel) {
+  template_add(holes, "FETCH", fetch_text(grid, holes->arena, kernel));
   template_add(holes, "TYPE", c_value_type(grid->sum));
   template_add(holes, "T", c_type_name(grid->sum));
   template_add_integer(holes, "CHANNELS", grid->channels);
@@ -585,7 +610,7 @@ void depthwise_write(Code *code, KernelFunction *function) {
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
   bool is_weight = grid.pieces > 0;
   if (grid.is_fed) grid.feed = feed_write(code, function, &grid.ring);
-  add_extents(&grid, &holes);
+  add_extents(&grid, &holes, function->kernel);
   add_rows(&grid, &holes);
   add_seen(&grid, &holes);
   add_copies(&grid, &holes, function);

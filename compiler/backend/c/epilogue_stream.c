@@ -33,10 +33,10 @@ void epilogue_declare_rows(Code *code, ExprScope *scope, int first, int end, int
   for (int i = 0; i < kernel->epilogue_count; i++) {
     const Store *store = &kernel->epilogue[i];
     if (!epilogue_streams(kernel, store, first, end)) continue;
-    code_line(code, "%s row_%d[%lld] NNC_ALIGNED;",
+    code_line(code, "%s b%d[%lld] NNC_ALIGNED;",
               c_storage_type(kernel->operands[store->operand].dtype), store->operand,
               (long long)most);
-    scope->blocks[store->operand] = arena_printf(code->arena, "row_%d[c]", store->operand);
+    scope->blocks[store->operand] = arena_printf(code->arena, "b%d[c]", store->operand);
   }
 }
 
@@ -45,7 +45,7 @@ void epilogue_send_rows(Code *code, const ExprScope *scope, int first, int end, 
   for (int i = 0; i < kernel->epilogue_count; i++) {
     const Store *store = &kernel->epilogue[i];
     if (!epilogue_streams(kernel, store, first, end)) continue;
-    code_line(code, "nnc_stream_row(&%s[%s], row_%d, %s * (int64_t)sizeof *row_%d);",
+    code_line(code, "nnc_stream_row(&%s[%s], b%d, %s * (int64_t)sizeof *b%d);",
               scope->operands[store->operand], expression_index(scope, store->index),
               store->operand, count, store->operand);
   }

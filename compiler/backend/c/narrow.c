@@ -14,8 +14,10 @@ enum {
 bool kernel_is_narrow(const Kernel *kernel) {
   enum { LEAST_POSITIONS = 64 };
   const ConvSlots *conv = &kernel->conv;
-  /* A line of taps that fills a panel of columns is copied fast enough, too. */
-  if (conv->c * conv->kernel[conv->spatial - 1] >= TILE_COLUMNS) return false;
+  int last = conv->spatial - 1;
+  /* Lines of taps that fill a panel of columns are copied fast enough, too, where windows do not overlap. */
+  if (conv->c * conv->kernel[last] >= TILE_COLUMNS && conv->stride[last] >= conv->kernel[last])
+    return false;
   DType sum = kernel_sum_type(kernel);
   if (kernel->kind != KERNEL_CONV_WEIGHT || kernel->is_x3 || conv->groups != 1) return false;
   if (sum != DTYPE_F32 && sum != DTYPE_F64) return false;
