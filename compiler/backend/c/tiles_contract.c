@@ -31,10 +31,10 @@ enum {
   WHOLE_DEPTH = 512,     /* ... or this, where one is packed; else into pieces of about ... */
   DEPTH_PIECE = 384,
   TASK_CLOCKS = 1000,
-  MOST_KEPT_BYTES =
-      4608 << 10, /* of a worker's copy of b for the tasks that follow, of the former ... */
-  OTHER_KEPT_BYTES = 4608 << 10, /* ... and the latter */
-  MOST_A_BYTES = 576 << 10       /* of a copy of a, which stays in the second-level cache */
+  MOST_KEPT_BYTES = 4608 << 10,   /* of a worker's copy of b for the tasks that follow, ... */
+  MOST_OF_UNIT_BYTES = 2 << 20,   /* ... and for a matrix unit */
+  MOST_A_BYTES = 576 << 10,       /* of a copy of a, which stays in the second-level cache, ... */
+  MOST_FETCHED_BYTES = 320 << 10, /* ... with the next one, which tiles ask for meanwhile */
 };
 
 typedef struct Costs {
@@ -63,7 +63,7 @@ static void cut(ContractGrid *grid, int64_t size) {
   grid->m_blocks = greatest(divide_up(grid->m, grid->m_block), 1);
   grid->n_blocks = greatest(divide_up(grid->n, grid->n_block), 1);
   grid->tasks = grid->batch * grid->m_blocks * grid->n_blocks;
-  int64_t most_kept = is_of_matrices(grid) ? MOST_KEPT_BYTES : OTHER_KEPT_BYTES;
+  int64_t most_kept = grid->on_unit ? MOST_OF_UNIT_BYTES : MOST_KEPT_BYTES;
   grid->keeps_b = grid->m_blocks > 1 && kept_bytes(grid, size) <= most_kept;
 }
 
@@ -376,20 +376,22 @@ static bool has_lines(const Kernel *kernel, const ContractGrid *grid, Side a) {
 enum { WINDOW_ROW_SLACK = 16 }; /* elements: rows of what a window sees are no power of 2 apart */
 
 /* Clocks to copy an element that is read through windows: neighbours together, from near or far, or one by one. */
-static double window_clocks(const Kernel *kernel, const WindowProduct *window, Side side) {
+static double window_clocks(const WindowProduct *window, bool is_far) {
   if (window->channel != 1) return 2;
-  double far = side_distance(kernel, side) > 1 ? .5 : .15;
-  return far + 4.0 / (double)greatest(window->tap_channels, 1);
+  return (is_far ? .5 : .15) + 4.0 / (double)greatest(window->tap_channels, 1);
 }
 
-static void add_window_costs(const Kernel *kernel, const WindowProduct *window, Side a, Side b,
-                             Costs *costs) {
-  if (window->side == WINDOW_ROWS) {
-    costs->side.pack_a = window_clocks(kernel, window, a);
-    if (side_distance(kernel, a) > 1) costs->most_a_bytes = 320 << 10;
+/* Units ask for nothing early. */
+static void add_window_costs(const ContractGrid *grid, const Kernel *kernel,
+                             const WindowProduct *window, const Side sides[2], Costs *costs) {
+  bool is_rows = window->side == WINDOW_ROWS;
+  bool is_far = !grid->on_unit && side_distance(kernel, sides[is_rows ? 0 : 1]) > 1;
+  if (is_rows) {
+    costs->side.pack_a = window_clocks(window, is_far);
+    if (is_far) costs->most_a_bytes = MOST_FETCHED_BYTES;
     costs->side.must_pack_a = costs->side.must_pack_b = true;
   } else if (window->side == WINDOW_COLUMNS) {
-    costs->side.pack_b = window_clocks(kernel, window, b);
+    costs->side.pack_b = window_clocks(window, is_far);
     costs->side.must_pack_b = true;
   }
 }
@@ -458,7 +460,7 @@ static double fill_grid(const Kernel *kernel, const WindowProduct *window, const
                  .most_a_bytes = MOST_A_BYTES};
   if (is_of_matrices(grid)) costs.stream_a *= side_distance(kernel, a);
   if (grid->way != CONTRACT_TILES) costs = (Costs){.wish = wish, .most_a_bytes = MOST_A_BYTES};
-  if (window) add_window_costs(kernel, window, a, b, &costs);
+  if (window) add_window_costs(grid, kernel, window, (Side[]){a, b}, &costs);
   if (grid->is_x3) costs.side.must_pack_a = costs.side.must_pack_b = true;
   grid->is_kept = costs.is_kept = kernel->keeps_weights;
   grid->reads_lines = (!window || window->side != WINDOW_ROWS) && has_lines(kernel, grid, a);
