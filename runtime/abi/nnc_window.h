@@ -192,7 +192,7 @@ NNC_INLINE void nnc_window_fetch(const nnc_windows *seen, int64_t begin, int64_t
           (const char *)seen->src + (image * window->image + place + channel) * seen->bytes;
       length = nnc_least(seen->channels - channel, end - i);
       if (nnc_within(x0, extent[0]) && nnc_within(x1, extent[1]) && nnc_within(x2, extent[2]))
-        for (int64_t b = 0; b < length * seen->bytes; b += 64) __builtin_prefetch(from + b, 0, 2);
+        nnc_fetch_places(from, 1, 0, length * seen->bytes);
     }
     if (++at[2] < grid[2]) continue;
     at[2] = 0;
@@ -204,22 +204,22 @@ NNC_INLINE void nnc_window_fetch(const nnc_windows *seen, int64_t begin, int64_t
   }
 }
 
-/* Where windows are the rows: a tile asks for what its own rows need, a panel's share of the depth. The next piece, of up
- * to `piece`, begins at `after`; there is none where that is the whole depth. */
-#define NNC_FETCH_WINDOW_ROWS(of, taps, channels, after, piece, whole)                             \
+/* Where windows are the rows: a tile asks for what its own rows need, a panel's share of the depth: of the next piece, or
+ * of the first one of the next block. */
+#define NNC_FETCH_WINDOW_ROWS(of, channels)                                                        \
   do {                                                                                             \
-    const int64_t next = (after) < (whole) ? (after) : 0, row = next > 0 ? m : m + MB;             \
-    const int64_t length = nnc_least((whole)-next, piece), panel = (n - n_first) / NR;             \
+    const int64_t next = k + KB < K ? k + KB : 0, row = next > 0 ? m : m + MB;                     \
+    const int64_t length = nnc_least(K - next, KB), panel = (n - n_first) / NR;                    \
     const int64_t panels = (n_end - n_first + NR - 1) / NR;                                        \
     nnc_window_fetch(&(nnc_windows){&window, taps, of, channels, sizeof *(of)},                    \
                      next + length * panel / panels, next + length * (panel + 1) / panels, row,    \
                      nnc_least(rows, M - row));                                                    \
   } while (0)
 /* Where they are the columns: for what its own panel needs, a share of the depth's positions. */
-#define NNC_FETCH_WINDOW_COLUMNS(of, taps, channels, after, piece, whole)                          \
+#define NNC_FETCH_WINDOW_COLUMNS(of, channels)                                                     \
   do {                                                                                             \
-    const int64_t next = (after) < (whole) ? (after) : 0, column = next > 0 ? n : n + NB;          \
-    const int64_t length = nnc_least((whole)-next, piece), tile = (m - m_first) / MR;              \
+    const int64_t next = k + KB < K ? k + KB : 0, column = next > 0 ? n : n + NB;                  \
+    const int64_t length = nnc_least(K - next, KB), tile = (m - m_first) / MR;                     \
     const int64_t tiles = (m_end - m_first + MR - 1) / MR, first = length * tile / tiles;          \
     nnc_window_fetch(&(nnc_windows){&window, taps, of, channels, sizeof *(of)}, column,            \
                      nnc_least(column + cols, N), next + first,                                    \

@@ -226,7 +226,7 @@ static void make_thin_contractions(CaseList *list) {
                        .result = type,
                        .epilogue = i % 3};
     make_contraction(list, &s);
-    const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
+    const Kernel *kernel = last_case(list)->kernel;
     assert_int_equal(contract_grid(kernel, NULL).way, by_dots ? CONTRACT_DOTS : CONTRACT_LINES);
   }
 }
@@ -246,7 +246,7 @@ static void make_even_panels(CaseList *list) {
                        .result = DTYPE_F32,
                        .epilogue = i % 2};
     make_contraction(list, &s);
-    ContractGrid grid = contract_grid(list->cases.items[list->cases.count - 1].kernel, NULL);
+    ContractGrid grid = contract_grid(last_case(list)->kernel, NULL);
     assert_int_equal(grid.pack_b, packs);
     assert_int_equal(divide_up(grid.n_block, 16), 4);
   }
@@ -276,7 +276,7 @@ static void make_far_contractions(CaseList *list) {
                        .result = DTYPE_F64,
                        .epilogue = i % 3};
     make_contraction(list, &s);
-    const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
+    const Kernel *kernel = last_case(list)->kernel;
     ContractGrid grid = contract_grid(kernel, NULL);
     assert_true(grid.pack_a || !(sizes[i].packs & A));
     assert_true(grid.pack_b || !(sizes[i].packs & B));
@@ -300,7 +300,7 @@ static void make_turned_rows(CaseList *list) {
                        .result = i & 2 ? DTYPE_F64 : DTYPE_F32,
                        .epilogue = i / 4};
     make_contraction(list, &s);
-    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    Kernel *kernel = (Kernel *)last_case(list)->kernel;
     AxisGroup *rows = &kernel->contract.m;
     bool is_turned = i % 4 < 2; /* on the left, too */
     *rows =

@@ -128,7 +128,7 @@ static void make_convolutions(CaseList *list) {
 static const Kernel *make_weight_pieces(CaseList *list, const ConvShape *s, int64_t pieces,
                                         DType dtype, int last) {
   make_conv(list, s, KERNEL_CONV_WEIGHT, dtype, 0, last);
-  Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+  Kernel *kernel = (Kernel *)last_case(list)->kernel;
   kernel->conv.pieces = pieces;
   for (int i = kernel->axis_count++; i > 0; i--) kernel->extent[i] = kernel->extent[i - 1];
   kernel->extent[0] = pieces;
@@ -214,7 +214,7 @@ static void make_convolutions_last(CaseList *list) {
 
 /* The case that was made last, by Winograd's minimal filtering; its sums are rounded so many times as much. */
 static Kernel *go_by_winograd(CaseList *list, double scale) {
-  KernelCase *test = &list->cases.items[list->cases.count - 1];
+  KernelCase *test = last_case(list);
   Kernel *kernel = (Kernel *)test->kernel;
   kernel->conv.may_be_winograd = true;
   assert_true(kernel_is_winograd(kernel));
@@ -287,31 +287,36 @@ static void make_far_winograd_convolutions(CaseList *list) {
   }
 }
 
-/* Strided windows over operands so large that tiles ask for what is copied next: as rows, whole and in phases, and as
- * columns; the next piece of the depth, and the next block. */
+/* Strided windows over operands so large that tiles ask for what is copied next, as rows and as columns: the next piece of
+ * the depth, and the next block; of depthwise convolutions what the next positions see. */
 static void make_far_windows(CaseList *list) {
-  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
       {3, 32, 200, 1, 2, {55, 57}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
       {5, 24, 208, 1, 2, {57, 58}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
   };
-  for (int i = 0; i < 2; i++)
-    for (int kind = 0; kind < 3; kind++) {
-      make_conv(list, &shapes[i], kinds[kind], DTYPE_F64, 0, 7);
-      const Kernel *kernel = list->cases.items[list->cases.count - 1].kernel;
-      if (kind != 1) assert_true(kernel->operands[0].elements * 8 > FAR_SIDE_BYTES);
-    }
-  /* Of depthwise ones, what the next positions see. */
+  for (int i = 0; i < 2; i++) {
+    make_conv(list, &shapes[i], KERNEL_CONV, DTYPE_F64, 0, 7);
+    last_case(list)->mentions = "NNC_FETCH_WINDOW_ROWS";
+    make_conv(list, &shapes[i], KERNEL_CONV_WEIGHT, DTYPE_F64, 0, 7);
+    /* As one task all channels are rows of one block. */
+    ((Kernel *)last_case(list)->kernel)->is_serial = true;
+    last_case(list)->mentions = "NNC_FETCH_WINDOW_COLUMNS";
+  }
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape deep = {3,      24,     24,     24,     2,     {131, 130},
                                  {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   for (int kind = 0; kind < 3; kind++) {
     make_conv(list, &deep, kinds[kind], DTYPE_F64, 0, 7);
-    assert_true(list->cases.items[list->cases.count - 1].kernel->operands[0].elements > 1 << 20);
+    last_case(list)->mentions = "nnc_fetch_places";
   }
 }
 
 /* The results of the case that was made last become parts of ones so large that they go past the caches. */
-static void be_part(CaseList *list) { list->cases.items[list->cases.count - 1].is_part = true; }
+static void be_part(CaseList *list) {
+  KernelCase *test = last_case(list);
+  test->is_part = true;
+  test->mentions = "nnc_stream_row";
+}
 
 static void enlarge_results(Kernel *kernel) {
   for (int i = 0; i < kernel->operand_count; i++) {
@@ -334,18 +339,12 @@ static void make_streamed(CaseList *list) {
     make_contraction(list, &product);
     be_part(list);
   }
-  ContractShape turned = {.batch = 3,
-                          .m = 40,
-                          .n = 9,
-                          .k = 7,
-                          .left_transposed = true,
-                          .result_transposed = true,
-                          .left = DTYPE_F64,
-                          .right = DTYPE_F64,
-                          .result = DTYPE_F64};
+  ContractShape turned = product;
+  turned.batch = 3, turned.m = 40, turned.n = 9, turned.k = 7, turned.epilogue = 0;
+  turned.left_transposed = turned.result_transposed = true;
   make_contraction(list, &turned);
   be_part(list);
-  assert_true(contract_grid(list->cases.items[list->cases.count - 1].kernel, NULL).swap);
+  assert_true(contract_grid(last_case(list)->kernel, NULL).swap);
   static const ConvShape shapes[] = {
       {2, 24, 40, 1, 2, {9, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
       {2, 3, 40, 1, 2, {20, 23}, {7, 7}, {2, 2}, {3, 3}, {3, 3}, {1, 1}},
@@ -394,7 +393,7 @@ static void make_blocks_by_winograd(CaseList *list) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int kind = 0; kind < 2; kind++) {
       make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, (int)i % 3, 7);
-      KernelCase *test = &list->cases.items[list->cases.count - 1];
+      KernelCase *test = last_case(list);
       Kernel *kernel = (Kernel *)test->kernel;
       kernel->conv.may_be_winograd = kernel->is_serial = true;
       assert_int_equal(kernel_is_winograd(kernel), i < 4);
@@ -410,7 +409,7 @@ static void make_exact_convolutions(CaseList *list) {
   };
   for (int i = 0; i < 8; i++) {
     make_conv(list, &shapes[i / 4], i / 2 % 2 ? KERNEL_CONV_INPUT : KERNEL_CONV, DTYPE_F32, 0, 7);
-    KernelCase *test = &list->cases.items[list->cases.count - 1];
+    KernelCase *test = last_case(list);
     test->scale = 40;
     if (i % 2 == 0) continue;
     ((Kernel *)test->kernel)->conv.may_be_winograd = true;
@@ -433,7 +432,7 @@ static void make_keeping_products(CaseList *list) {
   };
   for (int i = 0; i < 3 * (int)(sizeof shapes / sizeof *shapes); i++) {
     make_conv(list, &shapes[i / 3], KERNEL_CONV, DTYPE_F32, i % 3, i % 2 ? 7 : 3);
-    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    Kernel *kernel = (Kernel *)last_case(list)->kernel;
     assert_true(target_kept_bytes(&target_c, kernel) > 0);
     kernel->keeps_weights = true;
   }
@@ -453,7 +452,7 @@ static void make_seen_convolutions(CaseList *list) {
   };
   for (int i = 0; i < 6 * (int)(sizeof shapes / sizeof *shapes); i++) {
     make_conv(list, &shapes[i / 6], KERNEL_CONV, i % 6 == 5 ? DTYPE_F64 : DTYPE_F32, i / 2 % 3, 7);
-    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    Kernel *kernel = (Kernel *)last_case(list)->kernel;
     kernel->keeps_weights = i % 2 == 0 && target_kept_bytes(&target_c, kernel) > 0;
   }
 }
@@ -468,7 +467,7 @@ static void make_keeping_depthwise(CaseList *list) {
   };
   for (int i = 0; i < 3 * (int)(sizeof shapes / sizeof *shapes); i++) {
     make_conv(list, &shapes[i / 3], KERNEL_CONV, i % 3 == 2 ? DTYPE_F64 : DTYPE_F32, i % 3, 7);
-    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    Kernel *kernel = (Kernel *)last_case(list)->kernel;
     assert_true(kernel_is_depthwise(kernel) && target_kept_bytes(&target_c, kernel) > 0);
     kernel->keeps_weights = true;
   }
@@ -489,7 +488,7 @@ static void make_keeping_winograd_convolutions(CaseList *list) {
   };
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     make_conv(list, &shapes[i], KERNEL_CONV, DTYPE_F32, (int)i % 3, i % 2 ? 7 : 3);
-    Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+    Kernel *kernel = (Kernel *)last_case(list)->kernel;
     kernel->conv.may_be_winograd = kernel->keeps_weights = true;
     assert_true(kernel_is_winograd(kernel));
     kernel->keeps_weights = false;
@@ -517,7 +516,7 @@ static void make_moved_convolutions(CaseList *list) {
       static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16, DTYPE_F16};
       if (type > 0 && (i % 3 != (size_t)type - 1 || i == 5)) continue;
       make_conv(list, &shapes[i], KERNEL_CONV_WEIGHT, types[type], (int)i % 3, 0);
-      Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+      Kernel *kernel = (Kernel *)last_case(list)->kernel;
       kernel->is_serial = true;
       assert_true(conv_grid(kernel).moved);
     }
@@ -545,7 +544,7 @@ static void make_narrow_convolutions(CaseList *list) {
     for (int way = 0; way < 2; way++, turn++) {
       make_conv(list, &shapes[i], KERNEL_CONV_WEIGHT, turn % 3 == 2 ? DTYPE_F64 : DTYPE_F32,
                 turn / 2 % 3, lasts[turn % 4]);
-      Kernel *kernel = (Kernel *)list->cases.items[list->cases.count - 1].kernel;
+      Kernel *kernel = (Kernel *)last_case(list)->kernel;
       kernel->is_serial = turn % 7 == 3;
       assert_true(kernel_is_narrow(kernel));
     }

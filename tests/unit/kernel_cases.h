@@ -15,6 +15,7 @@ typedef struct KernelCase {
       times; /* errors are at most so many times those of the case before; 0: whatever they are */
   bool
       is_same; /* as the case before, but for the variant: with the same operands, it gives the same */
+  const char *mentions; /* what its C has, unless NULL */
   bool is_part; /* the results are parts of such as go past the caches, and lie where these would */
 } KernelCase;
 
@@ -49,6 +50,9 @@ static void add_case(CaseList *list, const char *name, const Kernel *kernel, dou
   KernelCase test = {.name = name, .kernel = kernel, .scale = scale};
   vec_push(list->arena, &list->cases, test);
 }
+
+/* The case that was made last. */
+static KernelCase *last_case(CaseList *list) { return &list->cases.items[list->cases.count - 1]; }
 
 static Expr *new_expr(CaseList *list, ExprKind kind, DType dtype) {
   Expr *expr = ARENA_NEW(list->arena, Expr);
@@ -570,6 +574,8 @@ static void make_sums_beside(CaseList *list, DType dtype, const int64_t *extents
     add_store(store->stores, &store->store_count, add_operand(kernel, "y", dtype, m * n, true),
               strided(list, 2, (int64_t[]){n, 1}), stage_value(list, i, dtype));
   add_case(list, "sums_beside", kernel, (double)(k * j) / 8 + 1);
+  /* Long ones go in turn. */
+  if (links > 0) last_case(list)->mentions = "beyond = nnc_least(near";
 }
 
 static inline void make_reductions(CaseList *list) {

@@ -192,25 +192,24 @@ const char *window_pack_weights(const ContractWriter *writer) {
           contract_pack_name(writer, from), packed_depth(writer), depth, row, depth, row));
 }
 
-/* Where the places follow each other in memory a processor foresees them, and what lies in the second-level cache comes as
- * soon as it is read. Few tiles to a panel would do little else. */
+/* Where the places follow each other in memory, as those that phases see, a processor foresees them, and what lies in the
+ * second-level cache comes as soon as it is read. Few tiles to a panel of columns would do little else than ask. */
 const char *window_fetch(const ContractWriter *writer) {
   enum { LEAST_ROWS = 192 };
   const WindowProduct *window = writer->window;
   const ContractGrid *grid = &writer->grid;
-  if (!window || window->side == WINDOW_NONE || window->channel != 1 || grid->on_unit ||
-      grid->reads_runs || window->step[2] == 1)
+  if (!window || window->side == WINDOW_NONE || window->channel != 1 || window->step[2] == 1 ||
+      window->phases > 1 || grid->on_unit || grid->reads_runs)
     return "";
-  bool is_rows = window->side == WINDOW_ROWS, is_one = writer->is_one_piece;
+  bool is_rows = window->side == WINDOW_ROWS;
   const KernelOperand *seen = &writer->kernel->operands[is_rows ? writer->a_slot : writer->b_slot];
-  bool packs_next = !is_one || (is_rows ? grid->m_blocks : grid->n_blocks) > 1;
-  if (!packs_next || (!is_rows && grid->m_block < LEAST_ROWS) ||
+  bool has_next = grid->k > grid->k_block || (is_rows ? grid->m_blocks : grid->n_blocks) > 1;
+  if (!has_next || (!is_rows && grid->m_block < LEAST_ROWS) ||
       seen->elements * dtype_size(seen->dtype) <= FAR_SIDE_BYTES)
     return "";
-  return arena_printf(writer->arena, "NNC_FETCH_WINDOW_%s(%s, %s, %lld, %s, %s, %s);\n",
+  return arena_printf(writer->arena, "NNC_FETCH_WINDOW_%s(%s, %lld);\n",
                       is_rows ? "ROWS" : "COLUMNS", is_rows ? writer->left : writer->right,
-                      is_rows ? "met" : "taps", (long long)window->tap_channels,
-                      is_one ? "K" : "k + KB", is_one ? "K" : "KB", contract_whole_depth(writer));
+                      (long long)window->tap_channels);
 }
 
 void window_write_guard(const ContractWriter *writer, Code *code) {

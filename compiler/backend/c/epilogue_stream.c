@@ -28,7 +28,6 @@ bool epilogue_streams_any(const Kernel *kernel, int first, int end) {
 
 void epilogue_declare_rows(Code *code, ExprScope *scope, int first, int end, int64_t most) {
   const Kernel *kernel = scope->kernel;
-  if (!epilogue_streams_any(kernel, first, end)) return;
   scope->blocks = ARENA_ARRAY(code->arena, const char *, kernel->operand_count);
   for (int i = 0; i < kernel->epilogue_count; i++) {
     const Store *store = &kernel->epilogue[i];

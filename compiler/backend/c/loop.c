@@ -113,20 +113,24 @@ static bool takes_rows(const LoopWriter *writer, int number) {
          list.count <= MOST_EXPRESSIONS;
 }
 
-/* One or more rows of a sum, product or extremum, with `axis` as the stage's last axis. */
-static void write_column_joins(LoopWriter *writer, int number, DType dtype, int rows) {
+/* One or more rows of the reductions [first, end), sums, products or extrema, with `axis` as their last axis. */
+static void write_column_joins(LoopWriter *writer, int first, int end, const DType *dtypes,
+                               int rows) {
   Code *code = writer->code;
   ExprScope *scope = &writer->scope;
-  const Stage *stage = &writer->kernel->stages[number];
   const char **axis = &scope->axes[scope->axis_count - 1], *name = *axis;
+  bool is_streamed = false;
+  for (int i = first; i < end; i++) is_streamed |= reads_streams(writer, i);
   /* written out, each load would step over several lines, and the processor fetches less ahead */
-  if (reads_streams(writer, number)) code_line(code, "NNC_ROLLED");
+  if (is_streamed) code_line(code, "NNC_ROLLED");
   open_columns(writer);
-  for (int i = 0; i < rows; i++) {
-    if (i > 0) *axis = arena_printf(code->arena, "(%s + %d)", name, i);
-    const char *value = expression_render(code, scope, number)[0];
-    reduction_write_join(code, &dialect_c, stage, dtype,
-                         arena_printf(code->arena, "a%d[l]", number), value);
+  for (int row = 0; row < rows; row++) {
+    if (row > 0) *axis = arena_printf(code->arena, "(%s + %d)", name, row);
+    for (int i = first; i < end; i++) {
+      const char *value = expression_render(code, scope, i)[0];
+      reduction_write_join(code, &dialect_c, &writer->kernel->stages[i], dtypes[i - first],
+                           arena_printf(code->arena, "a%d[l]", i), value);
+    }
   }
   *axis = name;
   close_columns(writer);
@@ -151,12 +155,12 @@ static void write_column_rows(LoopWriter *writer, int number, DType dtype, const
   if (has_fours) {
     open_rows_of(writer, last, rows->begin, rows->fours_end ? rows->fours_end : rows->end,
                  COLUMN_ROWS);
-    write_column_joins(writer, number, dtype, COLUMN_ROWS);
+    write_column_joins(writer, number, number + 1, &dtype, COLUMN_ROWS);
     code_close(writer->code);
     if (rows->fours_end == NULL) return;
   }
   open_rows_of(writer, last, has_fours ? rows->fours_end : rows->begin, rows->end, 1);
-  write_column_joins(writer, number, dtype, 1);
+  write_column_joins(writer, number, number + 1, &dtype, 1);
   code_close(writer->code);
 }
 
@@ -166,7 +170,7 @@ static void write_columns_of(LoopWriter *writer, int number, DType dtype) {
   const Stage *stage = &writer->kernel->stages[number];
   int last = stage->axis_count - 1;
   if (last < 0) {
-    write_column_joins(writer, number, dtype, 1);
+    write_column_joins(writer, number, number + 1, &dtype, 1);
     return;
   }
   int64_t extent = stage->extent[last], whole = extent / COLUMN_ROWS * COLUMN_ROWS;
@@ -271,28 +275,7 @@ static int rows_together(const LoopWriter *writer, int first, int end) {
   return expressions > MOST_EXPRESSIONS ? 0 : end - first == 2 ? 2 : 1;
 }
 
-/* `rows` rows of each of these reductions, with `axis` as their last axis. */
-static void write_joins_together(LoopWriter *writer, int first, int end, const DType *dtypes,
-                                 int rows) {
-  Code *code = writer->code;
-  ExprScope *scope = &writer->scope;
-  const char **axis = &scope->axes[scope->axis_count - 1], *name = *axis;
-  bool is_streamed = false;
-  for (int i = first; i < end; i++) is_streamed |= reads_streams(writer, i);
-  if (is_streamed) code_line(code, "NNC_ROLLED");
-  open_columns(writer);
-  for (int row = 0; row < rows; row++) {
-    if (row > 0) *axis = arena_printf(code->arena, "(%s + %d)", name, row);
-    for (int i = first; i < end; i++) {
-      const char *value = expression_render(code, scope, i)[0];
-      reduction_write_join(code, &dialect_c, &writer->kernel->stages[i], dtypes[i],
-                           arena_printf(code->arena, "a%d[l]", i), value);
-    }
-  }
-  *axis = name;
-  close_columns(writer);
-}
-
+/* All of these reductions, so many rows at a time, and what rows are left one by one. */
 static void write_columns_together(LoopWriter *writer, int first, int end, const DType *dtypes,
                                    int rows) {
   Arena *arena = writer->code->arena;
@@ -300,11 +283,11 @@ static void write_columns_together(LoopWriter *writer, int first, int end, const
   int last = stage->axis_count - 1;
   int64_t extent = stage->extent[last], whole = extent / rows * rows;
   open_rows_of(writer, last, "0", code_integer(arena, whole), rows);
-  write_joins_together(writer, first, end, dtypes, rows);
+  write_column_joins(writer, first, end, dtypes, rows);
   code_close(writer->code);
   if (whole == extent) return;
   open_rows_of(writer, last, code_integer(arena, whole), code_integer(arena, extent), 1);
-  write_joins_together(writer, first, end, dtypes, 1);
+  write_column_joins(writer, first, end, dtypes, 1);
   code_close(writer->code);
 }
 
@@ -319,26 +302,27 @@ static void write_columns_in_turn(LoopWriter *writer, int first, int end, const 
   ColumnRows rows = {
       .begin = "near", .end = "beyond", .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
   size_t mark = code_mark(code);
-  for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i], &rows);
+  for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i - first], &rows);
   code_declare(code, mark, "fours",
                arena_printf(code->arena, "const int64_t fours = near + (beyond - near) / %d * %d;",
                             COLUMN_ROWS, COLUMN_ROWS));
   code_close(code);
 }
 
+/* Reductions that go over the same rows. */
 static void write_columns_beside(LoopWriter *writer, int first, int end) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[first];
   int last = stage->axis_count - 1;
   DType *dtypes = ARENA_ARRAY(code->arena, DType, writer->kernel->stage_count);
   loop_stage_axes(writer, stage);
-  for (int i = first; i < end; i++) dtypes[i] = declare_columns(writer, i);
+  for (int i = first; i < end; i++) dtypes[i - first] = declare_columns(writer, i);
   loop_open_axes(writer, stage, 0, last);
   int rows = rows_together(writer, first, end);
   if (rows > 0) write_columns_together(writer, first, end, dtypes, rows);
   else write_columns_in_turn(writer, first, end, dtypes);
   loop_close(writer, last);
-  for (int i = first; i < end; i++) name_columns(writer, i, dtypes[i]);
+  for (int i = first; i < end; i++) name_columns(writer, i, dtypes[i - first]);
 }
 
 static void write_column_stage(LoopWriter *writer, int number) {
