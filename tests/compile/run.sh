@@ -280,14 +280,19 @@ else
   for pair in x86-64=2 v2=2 x86-64-v3=2 v4=1 v3,v4=1; do
     check "copies of ${pair%=*}" test "$(copies ${pair%=*})" = ${pair#*=}
   done
-  # Where vectors are no whole lines, a tile fetches what the next one's epilogue writes: the sum before GELU, and GELU.
-  fetched() {
-    "$nnc" models/gpt.net --arch=$1 --emit=c -o "$work/fetched.c"
-    sed -n '/^NNC_KERNEL void net_block_0_linear_2_y(/,/^}/p' "$work/fetched.c" | grep -o 'NNC_NEXT_TILE(' | wc -l
+  # A tile fetches what the next one's epilogue reads, also where rows are two axes, and where vectors are no whole lines
+  # what it writes: the sum before GELU, and GELU.
+  fetched() { # MODEL KERNEL ARCH
+    "$nnc" models/$1.net --arch=$3 --emit=c -o "$work/fetched.c"
+    sed -n "/^NNC_KERNEL void net_$2(/,/^}/p" "$work/fetched.c" | grep -o 'NNC_NEXT_TILE(' | wc -l
   }
-  for pair in v3=2 v4=0; do
-    check "results that ${pair%=*} fetches" test "$(fetched ${pair%=*})" = ${pair#*=}
-  done
+  while read -r model kernel level count; do
+    check "what $kernel of $model fetches, $level" test "$(fetched $model $kernel $level)" = $count
+  done <<'END'
+gpt block_0_linear_2_y v3 2
+gpt block_0_linear_2_y v4 0
+mlp_mixer block_7_patches_down_x_grad v4 1
+END
   "$nnc" models/iris.net --arch=v2,v3 --emit=c -o "$work/listed.c"
   command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/listed.c") # a line for each level and the last
   check "one file with levels" sh -c "$command"

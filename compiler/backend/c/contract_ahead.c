@@ -29,8 +29,10 @@ static void add_place(const ContractWriter *writer, Place *places, int *count, i
   int64_t base, coefficient[KERNEL_MAX_AXES];
   if (*count == MOST_PLACES || !is_large(writer, operand)) return;
   if (!index_is_affine(index, kernel->axis_count, &base, coefficient)) return;
-  Place place = {operand, base, coefficient[writer->grid.swap ? writer->n_axis : writer->m_axis],
-                 coefficient[writer->grid.swap ? writer->m_axis : writer->n_axis]};
+  int64_t m = kernel_flat_stride(kernel, coefficient, writer->m_axis, writer->n_axis);
+  int64_t n = kernel_flat_stride(kernel, coefficient, writer->n_axis, kernel->axis_count);
+  bool swap = writer->grid.swap;
+  Place place = {operand, base, swap ? n : m, swap ? m : n};
   if (place.column != 1 || place.row == 0) return;
   for (int i = 0; i < *count; i++)
     if (places[i].operand == operand && places[i].base == base) return;
@@ -129,8 +131,9 @@ static const char *ahead_of_tile(const ContractWriter *writer) {
   if (writer->grid.is_kept && is_large(writer, writer->b_slot) && writer->grid.m <= FEW_ROWS &&
       writer->grid.k >= 64)
     return ahead_of_kept(writer);
-  bool is_flat = writer->m_axis == 0 && writer->n_axis == 1 && kernel->axis_count == 2;
-  if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
+  bool has_batches = writer->m_axis > 0, has_rows = writer->n_axis > writer->m_axis;
+  if (has_batches || !has_rows || kernel->axis_count == writer->n_axis)
+    return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
   /* With few tiles to a panel it would be asked for at nearly every step of k. Where b stays in the last cache
    * that takes longer than what the processor fetches by itself. */
   enum { LEAST_ROWS = 48, NEAR_BYTES = 8 << 20 };
