@@ -18,12 +18,20 @@
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
  * value that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/prepare.h"
+#include "program/moments.h"
 #include "program/stages.h"
 
 #include "ops/depth.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "support/integers.h"
+
+/* What the nodes of a graph become. */
+typedef struct Splitter {
+  const Lowering *lowering;
+  Maker maker;
+  Pieces *pieces; /* by node id: of reductions that are made in two steps */
+} Splitter;
 
 /* ---- reductions ---------------------------------------------------------------------------- */
 
@@ -59,25 +67,53 @@ static bool should_split(const Target *target, const Node *node) {
   return results < few;
 }
 
-/* First over all axes but the first reduced one, then over that. */
-static Node *split_by_axis(const Maker *maker, const Node *node, Node *operand) {
+/* Pieces are all axes but the first reduced one. */
+static Pieces pieces_of_axis(const Maker *maker, const Node *node, Node *operand) {
   const Attribute *axes = node_ints(node, ATTR_AXES);
   Node *partial = make_reduce(maker, node->op, operand, axes->count - 1, axes->ints + 1);
-  return make_reduce(maker, node->op, partial, 1, axes->ints);
+  return (Pieces){operand, partial, 1, {axes->ints[0]}};
 }
 
-/* The first reduced axis of extent pieces * rest becomes two; first over all but the pieces. */
-static Node *split_by_pieces(const Maker *maker, const Node *node, Node *operand, int64_t pieces) {
-  const Attribute *axes = node_ints(node, ATTR_AXES);
+/* One axis becomes two, of extent pieces * rest. */
+static Node *cut_axis(const Maker *maker, Node *operand, int64_t axis, int64_t pieces) {
   Shape from = operand->type.shape, shape = {.rank = from.rank + 1};
+  for (int i = 0; i < from.rank; i++) shape.dim[i + (i > axis)] = from.dim[i];
+  shape.dim[axis] = pieces;
+  shape.dim[axis + 1] = from.dim[axis] / pieces;
+  return make_reshape(maker, operand, shape);
+}
+
+/* The first reduced axis is cut. */
+static Pieces pieces_of_part(const Maker *maker, const Node *node, Node *operand, int64_t pieces) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
   int64_t first = axes->ints[0], inner[MAX_RANK];
-  for (int i = 0; i < from.rank; i++) shape.dim[i + (i > first)] = from.dim[i];
-  shape.dim[first] = pieces;
-  shape.dim[first + 1] = from.dim[first] / pieces;
   for (int i = 0; i < axes->count; i++) inner[i] = axes->ints[i] + 1;
-  Node *cut = make_reshape(maker, operand, shape);
+  Node *cut = cut_axis(maker, operand, first, pieces);
   Node *partial = make_reduce(maker, node->op, cut, axes->count, inner);
-  return make_reduce(maker, node->op, partial, 1, &first);
+  return (Pieces){cut, partial, 1, {first}};
+}
+
+/* The first reduced axis, and pieces of the second one that are not longer than what is read twice from a cache. */
+static Pieces pieces_read_twice(const Target *target, const Maker *maker, const Node *node,
+                                Node *operand) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  int64_t first = axes->ints[0], second = axes->ints[1];
+  const ReductionLimits *limits = &target->reductions;
+  int64_t extent = operand->type.shape.dim[second], parts = 1;
+  int64_t bytes = type_bytes(operand->type) / operand->type.shape.dim[first];
+  while (parts <= limits->most_pieces &&
+         (extent % parts != 0 || bytes / parts > limits->twice_bytes))
+    parts++;
+  if (parts == 1 || parts > limits->most_pieces || operand->type.shape.rank == MAX_RANK)
+    return pieces_of_axis(maker, node, operand);
+  Node *cut = cut_axis(maker, operand, second, parts);
+  int64_t order[MAX_RANK], inner[MAX_RANK];
+  for (int i = 0; i < cut->type.shape.rank; i++)
+    order[i] = i <= first || i > second ? i : i == first + 1 ? second : i - 1;
+  for (int i = 1; i < axes->count; i++) inner[i - 1] = axes->ints[i] + 1;
+  cut = make_transpose(maker, cut, order); /* pieces first: what is not summed stays together */
+  Node *partial = make_reduce(maker, node->op, cut, axes->count - 1, inner);
+  return (Pieces){cut, partial, 2, {first, first + 1}};
 }
 
 /* Pieces of an axis that begin with a line of memory each, which is read faster; half as many as else or more, and 1
@@ -92,18 +128,62 @@ static int64_t pieces_of_lines(const Target *target, Type type, int axis) {
   return 1;
 }
 
-/* NULL when no cut is good. */
-static Node *split_node(const Target *target, Graph *graph, const Node *node, Node *operand) {
+/* Whether `node` sums deviations from what `sum` adds up, of values that lie in no cache: the target reads pieces twice. */
+static bool goes_by_pieces(const Splitter *splitter, const Node *sum, const Node *node) {
+  const ReductionLimits *limits = &splitter->lowering->program->target->reductions;
+  return limits->twice_bytes > 0 && node->op == OP_REDUCE_SUM &&
+         shape_elements(node->operands[0]->type.shape) >= limits->huge && moments_match(sum, node);
+}
+
+/* Whether deviations from the mean of what a product stores are summed, too. Other values may be stored by the kernel that
+ * sums them, if their axes stay whole. */
+static bool is_read_twice(const Splitter *splitter, const Node *sum) {
+  const Graph *graph = splitter->lowering->graph;
+  OpFamily family = op_info(sum->operands[0]->op)->class->family;
+  if (family != FAMILY_CONVOLUTION && family != FAMILY_CONTRACTION) return false;
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (goes_by_pieces(splitter, sum, graph->nodes.items[i])) return true;
+  return false;
+}
+
+/* The pieces of the sum before such a node; NULL where there are none. */
+static const Pieces *pieces_before(const Splitter *splitter, const Node *node) {
+  const Graph *graph = splitter->lowering->graph;
+  for (int i = 0; i < graph->nodes.count && graph->nodes.items[i] != node; i++) {
+    const Node *sum = graph->nodes.items[i];
+    if (splitter->pieces[sum->id].partial != NULL && goes_by_pieces(splitter, sum, node))
+      return &splitter->pieces[sum->id];
+  }
+  return NULL;
+}
+
+/* Without a partial when no cut is good. */
+static Pieces cut_reduction(const Splitter *splitter, const Node *node, Node *operand) {
+  const Target *target = splitter->lowering->program->target;
   const ReductionLimits *limits = &target->reductions;
-  Maker maker = {graph, node->span, node->path};
+  const Maker *maker = &splitter->maker;
   const Attribute *axes = node_ints(node, ATTR_AXES);
   int64_t extent = operand->type.shape.dim[axes->ints[0]];
   if (axes->count > 1 && extent >= limits->least_pieces && extent <= 4 * limits->most_pieces)
-    return split_by_axis(&maker, node, operand);
+    return is_read_twice(splitter, node) ? pieces_read_twice(target, maker, node, operand)
+                                         : pieces_of_axis(maker, node, operand);
   int64_t pieces = pieces_of_lines(target, operand->type, axes->ints[0]);
   if (pieces == 1) pieces = reduction_pieces(limits, extent);
-  if (pieces == 1 || operand->type.shape.rank == MAX_RANK) return NULL;
-  return split_by_pieces(&maker, node, operand, pieces);
+  if (pieces == 1 || operand->type.shape.rank == MAX_RANK) return (Pieces){0};
+  return pieces_of_part(maker, node, operand, pieces);
+}
+
+/* NULL when it stays whole. */
+static Node *split_reduction(Splitter *splitter, const Node *node, const NodeMap *map) {
+  const Target *target = splitter->lowering->program->target;
+  if (!should_split(target, node)) return NULL;
+  const Pieces *before = pieces_before(splitter, node);
+  if (before != NULL)
+    return moments_deviations(&splitter->maker, before, node_map_get(map, moments_mean(node)));
+  Pieces pieces = cut_reduction(splitter, node, node_map_get(map, node->operands[0]));
+  if (pieces.partial == NULL) return NULL;
+  splitter->pieces[node->id] = pieces;
+  return make_reduce(&splitter->maker, node->op, pieces.partial, pieces.axis_count, pieces.axes);
 }
 
 /* ---- sums over the batch ------------------------------------------------------------------- */
@@ -208,18 +288,18 @@ void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
 }
 
 void stage_prepare(Lowering *lowering) {
-  const Target *target = lowering->program->target;
   const Graph *graph = lowering->graph;
   Graph *copy = graph_create(lowering->arena, graph->name);
   NodeMap map = node_map_create(lowering->arena, graph);
+  Splitter splitter = {
+      lowering, {.graph = copy}, ARENA_ARRAY(lowering->arena, Pieces, map.capacity)};
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    Node *split = NULL;
-    if (should_split(target, node))
-      split = split_node(target, copy, node, node_map_get(&map, node->operands[0]));
-    else if (should_cut_batch(lowering, node))
+    splitter.maker = (Maker){copy, node->span, node->path};
+    Node *split = split_reduction(&splitter, node, &map);
+    if (split == NULL && should_cut_batch(lowering, node))
       split = cut_batch(copy, node, &map, lowering->blocks);
-    else split = cut_depth(lowering, copy, node, &map);
+    if (split == NULL) split = cut_depth(lowering, copy, node, &map);
     if (split == NULL) split = prepare_by_rule(lowering, copy, node, &map);
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }

@@ -60,6 +60,26 @@ refuses elements 'a tensor of shape \[1099511627777\] is too large: at most 2\^4
 refuses product 'a tensor of shape \[3037000500, 3037000500\] is too large' 'y = zeros([3037000500, 1]) + zeros([3037000500])'
 refuses numbers '2999999999 is not representable in i32' 'y = arange(3000000000)'
 
+# ---- four million values far from zero ----
+# Their variance is summed piece by piece. Means of the pieces are a thousand times as far apart as from the next number, and
+# each is rounded towards the mean of all: without what that leaves, the variance is wrong in its fourth digit.
+cat > far.net <<'END'
+const batch = 64
+data train { x = csv("far.csv", columns = [0], header = false) }
+input x : f32[batch]
+param w = 1.0
+column = arange(65536) % 8
+row    = arange(batch)[:, none] % 2
+offset = 0 * x[:, none] + f32(where(row == 0, 1, -1))
+v      = 10000 + offset + f32(where(column < where(row == 0, 3, 5), 1, 0)) / 1024
+loss   = mean(abs(f64(var(v)) / var(f64(v)) - 1)) + 0 * f64(w)
+train { minimize = loss, optimizer = sgd, steps = 1 }
+END
+seq 64 > far.csv
+check "the variance of values far from zero" "$nnc" far.net -o far
+check "a step of it" ./far --quiet --out far.run
+at_most "the variance's error" "$(sed -n 's/.*"train.loss":\([^,]*\),.*/\1/p' far.run/log.jsonl)" 1e-6
+
 # ---- an executable ----
 # Elements of four gigabytes, at places below, around and beyond 2^31 and 2^32.
 cat > sparse.c <<'END'

@@ -119,7 +119,8 @@ const Target target_c = {
                    .many_columns = 8192,
                    .few_channels = 1024,
                    .least_pieces = 4,
-                   .most_pieces = 64},
+                   .most_pieces = 64,
+                   .twice_bytes = 512 << 10},
     .depth = {.least_depth = 512,
               .most_pieces = 16, /* of so many the results are few beside the operands */
               .worth = .97,
