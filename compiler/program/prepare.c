@@ -18,10 +18,10 @@
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
  * value that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/prepare.h"
-#include "program/moments.h"
 #include "program/stages.h"
 
 #include "ops/depth.h"
+#include "ops/moments.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "support/integers.h"
@@ -131,8 +131,8 @@ static int64_t pieces_of_lines(const Target *target, Type type, int axis) {
 /* Whether `node` sums deviations from what `sum` adds up, of values that lie in no cache: the target reads pieces twice. */
 static bool goes_by_pieces(const Splitter *splitter, const Node *sum, const Node *node) {
   const ReductionLimits *limits = &splitter->lowering->program->target->reductions;
-  return limits->twice_bytes > 0 && node->op == OP_REDUCE_SUM &&
-         shape_elements(node->operands[0]->type.shape) >= limits->huge && moments_match(sum, node);
+  return limits->twice_bytes > 0 && moments_match(sum, node) &&
+         shape_elements(node->operands[0]->type.shape) >= limits->huge;
 }
 
 /* Whether deviations from the mean of what a product stores are summed, too. Other values may be stored by the kernel that

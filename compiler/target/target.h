@@ -53,7 +53,7 @@ typedef struct ReductionLimits {
   int64_t many_columns; /* ... this are summed from whole rows of memory, by pieces of them */
   int64_t least_pieces, most_pieces;
   int64_t
-      twice_bytes; /* of a piece of values that are read twice, from a cache; 0: pieces are not (program/moments.h) */
+      twice_bytes; /* of a piece of values that are read twice, from a cache; 0: pieces are not (ops/moments.h) */
 } ReductionLimits;
 
 /* A product of matrices. */

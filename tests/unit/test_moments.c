@@ -1,4 +1,4 @@
-/* Sums of squared deviations by pieces (program/moments.h), judged by the interpreter. */
+/* Sums of squared deviations by pieces (ops/moments.h), judged by the interpreter. */
 #include "run_program.h"
 
 /* As target_c, whose large values are small here. */

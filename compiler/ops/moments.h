@@ -1,4 +1,4 @@
-/* Sums and squared deviations of large values, by pieces: part of the stage `prepare`.
+/* Sums and squared deviations of large values, by pieces, as the stage `prepare` makes them.
  *
  * A variance reads its values twice: for the mean, and for the deviations from it. Of values that lie in no cache, pieces are
  * read twice instead, each while it is near: for its own mean, and for the deviations from that. Then (Chan, Golub & LeVeque
@@ -7,8 +7,8 @@
  *   sum((x - m)^2) = sum((x - c)^2) + 2 (c - m) sum(x - c) + n (c - m)^2
  *
  * where sum(x - c) is what the rounding of c leaves. */
-#ifndef NNC_PROGRAM_MOMENTS_H
-#define NNC_PROGRAM_MOMENTS_H
+#ifndef NNC_OPS_MOMENTS_H
+#define NNC_OPS_MOMENTS_H
 
 #include "ops/make.h"
 

@@ -1,5 +1,5 @@
 /* Sums and squared deviations of large values, by pieces: see moments.h. */
-#include "program/moments.h"
+#include "ops/moments.h"
 
 /* Whether it is the same along the axes of the values that it is subtracted from. */
 static bool is_constant_along(const Node *shift, const Attribute *axes) {
@@ -11,12 +11,11 @@ static bool is_constant_along(const Node *shift, const Attribute *axes) {
   return true;
 }
 
-/* x - m of a sum of squares of it, m as moments_sum says; else NULL. */
+/* x - m of a sum of squares of it, m of moments_match; else NULL. */
 static const Node *deviation(const Node *node) {
+  if (node->op != OP_REDUCE_SUM) return NULL;
   const Node *square = node->operands[0];
-  if (node->op != OP_REDUCE_SUM || square->op != OP_MUL ||
-      square->operands[0] != square->operands[1])
-    return NULL;
+  if (square->op != OP_MUL || square->operands[0] != square->operands[1]) return NULL;
   const Node *difference = square->operands[0];
   if (difference->op != OP_SUB || dtype_is_half(difference->type.dtype) ||
       !dtype_is_float(difference->type.dtype))
