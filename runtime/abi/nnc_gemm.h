@@ -291,6 +291,9 @@ enum { NNC_WIDE_PANELS, NNC_EVEN_PANELS, NNC_NARROW_PANELS_64, NNC_NARROW_PANELS
 #define NNC_PANEL_VECTORS(panels)                                                                  \
   (NNC_IS_NARROW_32(panels) || NNC_IS_NARROW_64(panels) ? 2 : NNC_TILE_VECTORS)
 #define NNC_PANEL_ROWS(tile_rows, panels) (NNC_IS_NARROW_32(panels) ? NNC_NARROW_ROWS : (tile_rows))
+/* Blocks that are narrower than a panel have one that is not wider than they are, where their width is known. */
+#define NNC_VECTORS_UP_TO(vectors, columns, lanes)                                                 \
+  ((columns) < (vectors) * (lanes) ? ((columns) + (lanes)-1) / (lanes) : (vectors))
 NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int64_t lanes) {
   const bool is_even = panels == NNC_EVEN_PANELS && wide == 3 * lanes;
   return is_even && left > wide && left <= wide + lanes ? 2 * lanes : nnc_least(wide, left);
@@ -303,8 +306,9 @@ NNC_INLINE int64_t nnc_panel_columns(int panels, int64_t left, int64_t wide, int
        : NNC_VECTORS_OF((columns) % (wide)))
 
 #define NNC_FIXED_TILES(name, tile_rows, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS)                 \
-  NNC_TILE_EXTENTS(NNC_PANEL_ROWS(tile_rows, panels), NNC_PANEL_VECTORS(panels), NNC_LANES_##name, \
-                   panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS);                                      \
+  NNC_TILE_EXTENTS(NNC_PANEL_ROWS(tile_rows, panels),                                              \
+                   NNC_VECTORS_UP_TO(NNC_PANEL_VECTORS(panels), NB, NNC_LANES_##name),             \
+                   NNC_LANES_##name, panels, M, MB, M_BLOCKS, N, NB, N_BLOCKS);                    \
   static nnc_tile_of_##name *const tiles[3][3] NNC_UNUSED =                                        \
       NNC_TILE_TABLE_OF(name, NR / LANES, MB, NB)
 
@@ -593,6 +597,14 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
     if (c + 2 <= count) memcpy(dst + c, src + c, 2 * sizeof *dst), c += 2;                         \
     NNC_SHORT for (; c < count; c++) dst[c] = src[c];                                              \
   }                                                                                                \
+  /* Fewer than a vector: a loop would become a call, which takes longer. */                       \
+  NNC_INLINE void nnc_zero_row_##name(type *dst, int64_t count) {                                  \
+    static const type zeros[8] = {0};                                                              \
+    if (count & 8) memcpy(dst, zeros, 8 * sizeof *dst), dst += 8;                                  \
+    if (count & 4) memcpy(dst, zeros, 4 * sizeof *dst), dst += 4;                                  \
+    if (count & 2) memcpy(dst, zeros, 2 * sizeof *dst), dst += 2;                                  \
+    if (count & 1) *dst = 0;                                                                       \
+  }                                                                                                \
   NNC_INLINE type nnc_pack_element_##name(const type *src, int64_t src_k) {                        \
     (void)src_k;                                                                                   \
     return *src;                                                                                   \
@@ -604,8 +616,8 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
                                         int64_t count) {                                           \
     const int64_t used = count % width;                                                            \
     const int64_t padded = nnc_least(width, nnc_round_up_lanes(used, NNC_LANES_##name));           \
-    for (int64_t i = 0; i < k; i++)                                                                \
-      for (int64_t c = used; c < padded; c++) dst[count / width * group + i * width + c] = 0;      \
+    type *to = dst + count / width * group + used;                                                 \
+    for (int64_t i = 0; i < k; i++, to += width) nnc_zero_row_##name(to, padded - used);           \
   }
 
 NNC_DEFINE_PACK(f32, float)

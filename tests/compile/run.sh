@@ -142,6 +142,12 @@ touch "$work/prefix/include/nnc/nnc_math.h"
 moved; check_status "a header of another time is the same" 0 'in the cache' cat "$work/log"
 echo "/* edited */" >> "$work/prefix/include/nnc/nnc_math.h"
 moved; at_least "an edited header compiles" "$(compilers "$work/log")" 1
+# Units include the headers of what they compute: what one has read says little of the next one.
+tiled() { "$work/prefix/bin/nnc" models/mnist.net -v $quick --cache-dir="$work/cache" -o "$work/tiled" > "$work/log" 2>&1; }
+tiled; tiled; check_status "products are found" 0 'the executable is in the cache' cat "$work/log"
+moved; echo "/* edited */" >> "$work/prefix/include/nnc/nnc_gemm.h"
+tiled; at_least "an edited header of theirs compiles" "$(compilers "$work/log")" 2
+moved
 cp tests/compile/run.sh "$work/extra"; ar r "$work/prefix/lib/nnc/libnncrt.a" "$work/extra" 2>/dev/null
 moved; check_status "an edited library links" 0 'libnncrt' cat "$work/log"
 at_most "but compiles nothing" "$(compilers "$work/log")" 0

@@ -133,8 +133,12 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
   process_add_words(arena, arguments, options->cflags);
 }
 
+const char *command_headers(Arena *arena, const CompileOptions *options) {
+  return arena_printf(arena, "%s/include/nnc", options->prefix);
+}
+
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options) {
-  process_add(arena, arguments, "-I", arena_printf(arena, "%s/include/nnc", options->prefix), NULL);
+  process_add(arena, arguments, "-I", command_headers(arena, options), NULL);
 }
 
 const char *command_library(Arena *arena, const CompileOptions *options) {

@@ -9,6 +9,8 @@
  * levels, or for the one -march. */
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level);
+/* The folder of the headers of nnc. */
+const char *command_headers(Arena *arena, const CompileOptions *options);
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options);
 /* What is linked after the objects: objects and archives of the user's; the libraries. */
 void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options);

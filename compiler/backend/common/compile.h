@@ -3,7 +3,7 @@
  * Units are compiled side by side and linked. What was compiled before is taken from the cache:
  *
  *   an object's key    the unit's text, the flags, the compiler (path, size, time, version), the
- *                      contents of all headers that such a unit includes, the environment's
+ *                      contents of all of nnc's headers and of the others that a unit includes, the environment's
  *                      variables that compilers heed, and with -march=native the processor
  *   an image's key    for units of a device: see images.h
  *   executable's key   the keys of its objects, the flags of linking, the linker, the contents of

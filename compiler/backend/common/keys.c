@@ -1,6 +1,7 @@
 /* Keys of what is compiled: see keys.h, and compile.h for what they are made of. */
 #include "backend/common/keys.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,10 +87,31 @@ static void add_unit(const CompileOptions *options, Sha256 *hash, const Text *te
   code_runs_add(hash, text->data, text->length, has_lines);
 }
 
+static int is_header(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return length > 2 && strcmp(entry->d_name + length - 2, ".h") == 0;
+}
+
+/* Adds all of nnc's headers: units include those of the kinds of their kernels, and lists are of one unit. */
+static bool add_headers(const Build *build, Sha256 *hash) {
+  const char *folder = command_headers(build->arena, build->options);
+  struct dirent **entries = NULL;
+  int count = scandir(folder, &entries, is_header, alphasort);
+  bool good = count > 0;
+  for (int i = 0; i < count; i++) {
+    const char *name = entries[i]->d_name;
+    sha256_add_string(hash, name);
+    good = good && add_contents(hash, arena_printf(build->arena, "%s/%s", folder, name));
+    free(entries[i]);
+  }
+  free(entries);
+  return good;
+}
+
 bool keys_of_objects(Build *build) {
   Sha256 base;
-  begin_key(build, &base, "object 2");
-  if (!add_listed(build, &base, headers_list, true)) return false;
+  begin_key(build, &base, "object 3");
+  if (!add_headers(build, &base) || !add_listed(build, &base, headers_list, true)) return false;
   for (int i = 0; i < build->object_count; i++) {
     Object *object = &build->objects[i];
     Sha256 hash = base;
