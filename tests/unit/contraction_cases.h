@@ -207,11 +207,12 @@ static void make_split_contractions(CaseList *list) {
 
 /* By dots and by lines, in every type that has them, with depths that are no whole vectors. */
 static void make_thin_contractions(CaseList *list) {
-  enum { DOTS = 6, ALL = 9 };
+  enum { DOTS = 8, ALL = 11 };
   static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_I64};
-  static const int64_t sizes[ALL][4] = {{1, 8, 231, 101}, {1, 211, 2, 131}, {2, 5, 151, 150},
-                                        {1, 3, 300, 64},  {1, 1, 331, 101}, {1, 203, 1, 130},
-                                        {1, 131, 171, 8}, {1, 211, 81, 3},  {2, 71, 251, 5}};
+  static const int64_t sizes[ALL][4] = {{1, 8, 231, 101},  {1, 211, 2, 131}, {2, 5, 151, 150},
+                                        {1, 3, 300, 64},   {1, 1, 331, 101}, {1, 203, 1, 130},
+                                        {1, 17, 262, 139}, {1, 261, 9, 150}, {1, 131, 171, 8},
+                                        {1, 211, 81, 3},   {2, 71, 251, 5}};
   for (int i = 0; i < 4 * ALL; i++) {
     const int64_t *size = sizes[i % ALL];
     DType type = types[i / ALL];
@@ -229,6 +230,18 @@ static void make_thin_contractions(CaseList *list) {
     const Kernel *kernel = last_case(list)->kernel;
     assert_int_equal(contract_grid(kernel, NULL).way, by_dots ? CONTRACT_DOTS : CONTRACT_LINES);
   }
+  /* Lines that come from memory. */
+  ContractShape far = {.batch = 1,
+                       .m = 20,
+                       .n = 4100,
+                       .k = 523,
+                       .right_transposed = true,
+                       .left = DTYPE_F32,
+                       .right = DTYPE_F32,
+                       .result = DTYPE_F32,
+                       .epilogue = 1};
+  make_contraction(list, &far);
+  last_case(list)->mentions = "nnc_dots_f32(20, cols, true, ";
 }
 
 /* Blocks of four of the widest vectors, whole and not, whose panels are two of two: read in place, then packed. */

@@ -539,17 +539,24 @@ void contract_write_epilogue(Code *code, const ContractWriter *writer) {
 /* ---- products by dots or lines: nnc_thin.h ---- */
 
 /* Columns at a time, so that their sums stay near: a multiple of a group's 3 and 2, at most TILE_MAX_COLUMNS. */
-enum { THIN_PANEL = 48 };
+enum {
+  THIN_PANEL = 48,
+  LONE_GROUP = 8, /* rows of a that meet a line of b once, as nothing is left to do meanwhile, */
+  FAR_LINES_BYTES = 8 << 20, /* of a side whose lines come from memory */
+};
 
 static const char *dots_text(const ContractWriter *writer) {
   Arena *arena = writer->arena;
-  const char *call =
-      arena_printf(arena, "nnc_dots_%s(%lld, cols, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
-                   c_type_name(writer->sum), (long long)writer->grid.m, (long long)writer->grid.k,
-                   writer->left, contract_stride(writer->a, writer->a_slot), writer->right,
-                   contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
-                   contract_stride(writer->b, writer->b_slot),
-                   writer->grid.stores_tiles ? "result + n" : "sums", tile_row(writer));
+  const KernelOperand *large = &writer->kernel->operands[writer->b_slot];
+  bool is_far = large->elements * dtype_size(large->dtype) > FAR_LINES_BYTES;
+  const char *call = arena_printf(
+      arena, "nnc_dots_%s(%lld, cols, %s, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
+      c_type_name(writer->sum), (long long)writer->grid.m,
+      is_far && writer->grid.m > LONE_GROUP ? "true" : "false", (long long)writer->grid.k,
+      writer->left, contract_stride(writer->a, writer->a_slot), writer->right,
+      contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
+      contract_stride(writer->b, writer->b_slot), writer->grid.stores_tiles ? "result + n" : "sums",
+      tile_row(writer));
   return arena_printf(arena,
                       "for (int64_t n = n_first; n < n_end; n += %d) {\n"
                       "  const int64_t cols = nnc_least(%d, n_end - n);\n"

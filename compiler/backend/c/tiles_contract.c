@@ -407,12 +407,27 @@ static void cut_by_taps(ContractGrid *grid, const WindowProduct *window) {
 /* ---- products that go through a large side once: nnc_thin.h ---- */
 
 enum {
-  DOT_ROWS = 8,          /* at most: those of a group */
-  LEAST_DOTS = 64,       /* depth that pays for adding the lanes */
-  LINE_DEPTH = 8,        /* at most: elements of a for each line that stay in registers */
-  LEAST_LINE = 64,       /* columns */
-  LEAST_BYTES = 64 << 10 /* of the large side: else tiles are as fast */
+  DOT_ROWS = 8, /* at most: those of a group, which are worth it however tiles are filled; ... */
+  MOST_DOT_ROWS = 24,      /* ... or so many that would fill tiles badly, with columns ... */
+  LEAST_DOT_COLUMNS = 256, /* ... enough for tasks, ... */
+  LEAST_LONG_DOTS = 128,   /* ... and of such a depth, */
+  LEAST_DOTS = 64,         /* where else one that pays for adding the lanes is enough */
+  LINE_DEPTH = 8,          /* at most: elements of a for each line that stay in registers */
+  LEAST_LINE = 64,         /* columns */
+  LEAST_BYTES = 64 << 10   /* of the large side: else tiles are as fast */
 };
+
+/* Whether dots take less time than tiles, in which the rows are columns, up to whole vectors. */
+static bool dots_gain(const Kernel *kernel, int64_t rows, int64_t columns, int64_t depth) {
+  int64_t size = dtype_size(kernel_sum_type(kernel));
+  /* A multiply-add takes so many times as long as in tiles; bytes of a vector. */
+  double times = kernel->has_few_registers || size > 4 ? 1.35 : 1.1;
+  int64_t vector = kernel->has_few_registers ? 32 : 64;
+  if (depth < LEAST_DOTS || columns * depth * size < LEAST_BYTES) return false;
+  if (rows <= DOT_ROWS) return true;
+  return rows <= MOST_DOT_ROWS && columns >= LEAST_DOT_COLUMNS && depth >= LEAST_LONG_DOTS &&
+         times * (double)rows < (double)align_up(rows, vector / size);
+}
 
 /* Sets the way, and which side is a, where tiles would do more than the product's own work. */
 static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *grid) {
@@ -421,8 +436,8 @@ static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *gri
   int64_t m = axis_group_extent(left.outer), n = axis_group_extent(right.outer);
   int64_t k = axis_group_extent(&slots->k), size = dtype_size(kernel_sum_type(kernel));
   if (grid->on_unit || kernel->keeps_weights || wish->packs_a || wish->packs_b) return;
-  if (side_has_lines(kernel, left) && side_has_lines(kernel, right) && least(m, n) <= DOT_ROWS &&
-      k >= LEAST_DOTS && greatest(m, n) * k * size >= LEAST_BYTES) {
+  if (side_has_lines(kernel, left) && side_has_lines(kernel, right) &&
+      dots_gain(kernel, least(m, n), greatest(m, n), k)) {
     grid->way = CONTRACT_DOTS;
     grid->swap = n < m;
     return;
