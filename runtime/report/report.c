@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/planned.h"
 #include "os/memory.h"
@@ -306,8 +307,16 @@ static void put_page(FILE *file, const nnc_report *report) {
   nnc_page_end(file);
 }
 
+/* A name without an ending is any file's. */
+static bool ends_as_page(const char *path) {
+  const char *name = strrchr(path, '/'), *ending = strrchr(name ? name : path, '.');
+  if (!ending || strcasecmp(ending, ".html") == 0 || strcasecmp(ending, ".htm") == 0) return true;
+  nnc_error("a page is written as HTML, which %s does not say: let its name end in .html", path);
+  return false;
+}
+
 bool nnc_report_may_write(const char *path) {
-  return nnc_may_replace(path, "page of HTML", 0, beginning);
+  return ends_as_page(path) && nnc_may_replace(path, "page of HTML", 0, beginning);
 }
 
 bool nnc_report_write(const nnc_report *report, const char *path) {

@@ -319,10 +319,17 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
                            nnc_position *position, nnc_tally *tally) {
   const char *seed =
       nnc_safetensors_metadata(file, "seed"); /* of the other metadata, fitted comes later */
+  const char *format = nnc_safetensors_metadata(file, "format");
   const char *place = nnc_safetensors_metadata(file, "position");
   const char *metrics = nnc_safetensors_metadata(file, "metrics");
   char *end = NULL;
   errno = 0;
+  if (!format) return bad_metadata(file, "format", format);
+  if (strcmp(format, format_name) != 0) {
+    nnc_error("%s is a '%.100s', of another version of nnc; this program reads a '%s'", file->path,
+              format, format_name);
+    return false;
+  }
   if (seed) session->seed = strtoull(seed, &end, 10);
   if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);

@@ -161,6 +161,8 @@ check_status "no run" 1 'there is no run in nowhere' ./made report --out nowhere
 echo mine > mine.html
 check_status "a file of the user's" 1 'is no page of HTML' ./made report --out one --to mine.html
 expect "the user's file" "$(cat mine.html)" mine
+check_status "a page that is no HTML" 1 'written as HTML, which page.pdf does not say: let its name end in .html' ./made report --out one --to page.pdf
+if [ -e page.pdf ]; then fail "page.pdf is there"; else ok; fi
 
 check_status "while it trains" 0 '^made: the page about the run is live/report.html$' ./made --out live --report-live
 tells "while it trained" live/report.html live/log.jsonl

@@ -249,6 +249,10 @@ test_damage() {
   run 1 "metadata 'position' is malformed" ./toy --resume cut.safetensors --out x
   sed 's/"seed":"1"/"seed":"x"/' $good >cut.safetensors
   run 1 "metadata 'seed' is malformed" ./toy --resume cut.safetensors --out x
+  sed 's/nnc checkpoint 1/nnc checkpoint 2/' $good >cut.safetensors
+  run 1 "is a 'nnc checkpoint 2', of another version of nnc; this program reads a 'nnc checkpoint 1'" ./toy --resume cut.safetensors --out x
+  sed 's/"format":/"former":/' $good >cut.safetensors
+  run 1 "no checkpoint of a run .no metadata 'format'" ./toy --resume cut.safetensors --out x
 }
 
 # header TEXT BYTES: a safetensors file with that header (shorter than 256 bytes) and so many bytes of data.
