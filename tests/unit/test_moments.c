@@ -108,17 +108,19 @@ static void test_pieces_are_read_twice_by_one_kernel(void **state) {
 /* An image of 7 channels of 12 x 10 takes 3360 bytes, and one of 11 x 10 has no two halves; 127 has no divisors. */
 static void test_images_of_products_are_cut(void **state) {
   (void)state;
-  Deviations test = {.axis_count = 3, .axes = {0, 2, 3}, .dtype = DTYPE_F32, .is_product = true};
+  Deviations test = {.axis_count = 3, .dtype = DTYPE_F32, .is_product = true};
   struct {
     Shape shape;
-    int64_t pieces;
-  } cases[] = {{SHAPE(8, 7, 12, 10), 8 * 2 * 7},
-               {SHAPE(8, 7, 11, 10), 8 * 11 * 7},
-               {SHAPE(8, 7, 7, 10), 8 * 7},
-               {SHAPE(4, 2, 127, 3), 4 * 2}};
+    int64_t axes[3], pieces;
+  } cases[] = {{SHAPE(8, 7, 12, 10), {0, 2, 3}, 8 * 2 * 7},
+               {SHAPE(8, 7, 11, 10), {0, 2, 3}, 8 * 11 * 7},
+               {SHAPE(8, 7, 7, 10), {0, 2, 3}, 8 * 7},
+               {SHAPE(4, 2, 127, 3), {0, 2, 3}, 4 * 2},
+               {SHAPE(2, 8, 3, 14, 10), {1, 3, 4}, 2 * 8 * 2 * 3}};
   Target target = near_target();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     test.shape = cases[i].shape;
+    memcpy(test.axes, cases[i].axes, sizeof cases[i].axes);
     Outcome found = outcome(&test, &target, cases[i].pieces);
     assert_int_equal(found.launches, 3);
     assert_true(found.has_pieces);
