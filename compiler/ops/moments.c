@@ -44,6 +44,10 @@ static void other_axes(int rank, int count, const int64_t *axes, int64_t *others
   }
 }
 
+static Node *divided(const Maker *maker, Node *sums, double count) {
+  return make_binary_value(maker, OP_MUL, sums, 1 / count);
+}
+
 Node *moments_deviations(const Maker *maker, const Pieces *pieces, Node *mean) {
   Node *cut = pieces->cut, *partial = pieces->partial;
   Shape of_cut = cut->type.shape, of_pieces = partial->type.shape;
@@ -52,14 +56,19 @@ Node *moments_deviations(const Maker *maker, const Pieces *pieces, Node *mean) {
   other_axes(of_cut.rank, inner->count, inner->ints, kept);
   other_axes(of_pieces.rank, pieces->axis_count, pieces->axes, columns);
   double count = (double)(shape_elements(of_cut) / shape_elements(of_pieces));
-  Node *own = make_binary_value(maker, OP_MUL, partial, 1 / count);
-  Node *d = make_binary(maker, OP_SUB, cut, make_broadcast(maker, own, of_cut, kept));
+  /* The mean of a piece is a product that what follows may round or not, by fused multiply-adds: so it is made anew for
+   * each of both differences, which then see the same number. */
+  Node *center = make_broadcast(maker, divided(maker, partial, count), of_cut, kept);
+  Node *d = make_binary(maker, OP_SUB, cut, center);
   Node *rest = make_reduce(maker, OP_REDUCE_SUM, d, inner->count, inner->ints);
   Node *square = make_binary(maker, OP_MUL, d, d);
   Node *within = make_reduce(maker, OP_REDUCE_SUM, square, inner->count, inner->ints);
+  Node *own = divided(maker, partial, count);
   Node *between = make_binary(maker, OP_SUB, own, make_broadcast(maker, mean, of_pieces, columns));
   Node *twice = make_binary_value(maker, OP_MUL, rest, 2);
   Node *shifted = make_add(maker, twice, make_binary_value(maker, OP_MUL, between, count));
   Node *all = make_add(maker, within, make_binary(maker, OP_MUL, between, shifted));
+  all = make_binary_value(maker, OP_MAX, all,
+                          0); /* rounding may leave less: equal values have roots */
   return make_reduce(maker, OP_REDUCE_SUM, all, pieces->axis_count, pieces->axes);
 }
