@@ -68,7 +68,7 @@ Node *moments_deviations(const Maker *maker, const Pieces *pieces, Node *mean) {
   Node *twice = make_binary_value(maker, OP_MUL, rest, 2);
   Node *shifted = make_add(maker, twice, make_binary_value(maker, OP_MUL, between, count));
   Node *all = make_add(maker, within, make_binary(maker, OP_MUL, between, shifted));
-  all = make_binary_value(maker, OP_MAX, all,
-                          0); /* rounding may leave less: equal values have roots */
+  /* Rounding may leave less than 0, which has no root. */
+  all = make_binary_value(maker, OP_MAX, all, 0);
   return make_reduce(maker, OP_REDUCE_SUM, all, pieces->axis_count, pieces->axes);
 }

@@ -16,77 +16,78 @@ enum { NNC_DOTS_ROWS = NNC_PICK(8, 4, 4), NNC_DOTS_COLUMNS = NNC_PICK(3, 2, 2) }
 /* Each lane sums what lies a vector apart, then the lanes are added by halves. The end of the depth is the last
  * whole vector, without the elements that were added before: bits that are masked, since a product of 0 and
  * infinity is none. k has a vector or more. */
-#define NNC_DEFINE_DOTS(name, type, bits)                                                                                \
-  NNC_INLINE nnc_vec_##name nnc_end_##name(const type *p, int64_t rest) {                                                \
-    nnc_vec_##bits lane;                                                                                                 \
-    NNC_UNROLL for (int l = 0; l < NNC_LANES_##name; l++) lane[l] = l;                                                   \
-    lane = lane >= nnc_splat_##bits((nnc_lane_##bits)(NNC_LANES_##name - rest));                                         \
-    return (nnc_vec_##name)((nnc_vec_##bits)nnc_load_##name(p) & lane);                                                  \
-  }                                                                                                                      \
-  NNC_INLINE void nnc_dots_group_##name(const int rows, const int cols, const bool fetches,                              \
-                                        int64_t k, const type *a, int64_t a_row, const type *b,                          \
-                                        int64_t b_column, type *to, int64_t to_row) {                                    \
-    enum { lanes = NNC_LANES_##name };                                                                                   \
-    nnc_vec_##name sum[NNC_DOTS_ROWS][NNC_DOTS_COLUMNS], y[NNC_DOTS_COLUMNS];                                            \
-    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int c = 0; c < cols; c++)                                  \
-        sum[r][c] = (nnc_vec_##name){0};                                                                                 \
-    NNC_ROLLED for (int64_t i = 0; i + lanes <= k; i += lanes) {                                                         \
-      NNC_UNROLL for (int c = 0; c < cols; c++) y[c] = nnc_load_##name(b + c * b_column + i);                            \
-      if (fetches)                                                                                                       \
-        NNC_UNROLL for (int c = 0; c < cols; c++)                                                                        \
-            __builtin_prefetch(b + (cols + c) * b_column + i);                                                           \
-      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                                        \
-        const nnc_vec_##name x = nnc_load_##name(a + r * a_row + i);                                                     \
-        NNC_UNROLL for (int c = 0; c < cols; c++) sum[r][c] += x * y[c];                                                 \
-      }                                                                                                                  \
-    }                                                                                                                    \
-    const int64_t rest = k % lanes;                                                                                      \
-    if (rest > 0) {                                                                                                      \
-      const int64_t i = k - lanes;                                                                                       \
-      NNC_UNROLL for (int c = 0; c < cols; c++) y[c] = nnc_end_##name(b + c * b_column + i, rest);                       \
-      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                                        \
-        const nnc_vec_##name x = nnc_end_##name(a + r * a_row + i, rest);                                                \
-        NNC_UNROLL for (int c = 0; c < cols; c++) sum[r][c] += x * y[c];                                                 \
-      }                                                                                                                  \
-    }                                                                                                                    \
-    NNC_UNROLL for (int c = 0; c < cols; c++) NNC_UNROLL for (int r = 0; r < rows; r += 4)                               \
-        nnc_lane_sums_##name(rows - r < 4 ? rows - r : 4, &sum[r][c], NNC_DOTS_COLUMNS,                                  \
-                             to + r * to_row + c, to_row);                                                               \
-  }                                                                                                                      \
-  NNC_INLINE void nnc_dots_rows_##name(const int rows, const int cols, const bool fetches,                               \
-                                       int64_t k, const type *a, int64_t a_row, const type *b,                           \
-                                       int64_t b_column, type *to, int64_t to_row) {                                     \
-    NNC_UNROLL for (int r = 0; r < rows; r += NNC_DOTS_ROWS) nnc_dots_group_##name(                                      \
-        rows - r < NNC_DOTS_ROWS ? rows - r : NNC_DOTS_ROWS, cols, fetches && r == 0, k,                                 \
-        a + r * a_row, a_row, b, b_column, to + r * to_row, to_row);                                                     \
-  }                                                                                                                      \
-  /* One row: lines of b take the place of rows, since memory answers slowly to one at a time. */                        \
-  NNC_INLINE void nnc_dots_row_##name(int64_t cols, int64_t k, const type *a, const type *b,                             \
-                                      int64_t b_column, type *to) {                                                      \
-    int64_t c = 0;                                                                                                       \
-    NNC_ROLLED for (; c + NNC_DOTS_ROWS <= cols; c += NNC_DOTS_ROWS) nnc_dots_group_##name(                              \
-        NNC_DOTS_ROWS, 1, false, k, b + c * b_column, b_column, a, 0, to + c, 1);                                        \
-    NNC_ROLLED for (; c < cols; c++)                                                                                     \
-        nnc_dots_group_##name(1, 1, false, k, b + c * b_column, b_column, a, 0, to + c, 1);                              \
-  }                                                                                                                      \
-  /* Columns in groups; four that are left are two groups of two. `fetches`: the first rows ask for the next columns. */ \
-  NNC_INLINE void nnc_dots_##name(const int rows, int64_t cols, const bool fetches, int64_t k,                           \
-                                  const type *a, int64_t a_row, const type *b, int64_t b_column,                         \
-                                  type *to, int64_t to_row) {                                                            \
-    if (rows == 1) {                                                                                                     \
-      nnc_dots_row_##name(cols, k, a, b, b_column, to);                                                                  \
-      return;                                                                                                            \
-    }                                                                                                                    \
-    const bool has_four = NNC_DOTS_COLUMNS == 3 && cols > 3 && cols % 3 == 1;                                            \
-    const int64_t end = cols - (has_four ? 4 : 0);                                                                       \
-    int64_t c = 0;                                                                                                       \
-    NNC_ROLLED for (; c + NNC_DOTS_COLUMNS <= end; c += NNC_DOTS_COLUMNS) nnc_dots_rows_##name(                          \
-        rows, NNC_DOTS_COLUMNS, fetches, k, a, a_row, b + c * b_column, b_column, to + c, to_row);                       \
-    NNC_ROLLED for (; c + 2 <= cols; c += 2) nnc_dots_rows_##name(                                                       \
-        rows, 2, fetches, k, a, a_row, b + c * b_column, b_column, to + c, to_row);                                      \
-    if (c < cols)                                                                                                        \
-      nnc_dots_rows_##name(rows, 1, fetches, k, a, a_row, b + c * b_column, b_column, to + c,                            \
-                           to_row);                                                                                      \
+#define NNC_DEFINE_DOTS(name, type, bits)                                                          \
+  NNC_INLINE nnc_vec_##name nnc_end_##name(const type *p, int64_t rest) {                          \
+    nnc_vec_##bits lane;                                                                           \
+    NNC_UNROLL for (int l = 0; l < NNC_LANES_##name; l++) lane[l] = l;                             \
+    lane = lane >= nnc_splat_##bits((nnc_lane_##bits)(NNC_LANES_##name - rest));                   \
+    return (nnc_vec_##name)((nnc_vec_##bits)nnc_load_##name(p) & lane);                            \
+  }                                                                                                \
+  NNC_INLINE void nnc_dots_group_##name(const int rows, const int cols, const bool fetches,        \
+                                        int64_t k, const type *a, int64_t a_row, const type *b,    \
+                                        int64_t b_column, type *to, int64_t to_row) {              \
+    enum { lanes = NNC_LANES_##name };                                                             \
+    nnc_vec_##name sum[NNC_DOTS_ROWS][NNC_DOTS_COLUMNS], y[NNC_DOTS_COLUMNS];                      \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int c = 0; c < cols; c++)            \
+        sum[r][c] = (nnc_vec_##name){0};                                                           \
+    NNC_ROLLED for (int64_t i = 0; i + lanes <= k; i += lanes) {                                   \
+      NNC_UNROLL for (int c = 0; c < cols; c++) y[c] = nnc_load_##name(b + c * b_column + i);      \
+      if (fetches)                                                                                 \
+        NNC_UNROLL for (int c = 0; c < cols; c++)                                                  \
+            __builtin_prefetch(b + (cols + c) * b_column + i);                                     \
+      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                  \
+        const nnc_vec_##name x = nnc_load_##name(a + r * a_row + i);                               \
+        NNC_UNROLL for (int c = 0; c < cols; c++) sum[r][c] += x * y[c];                           \
+      }                                                                                            \
+    }                                                                                              \
+    const int64_t rest = k % lanes;                                                                \
+    if (rest > 0) {                                                                                \
+      const int64_t i = k - lanes;                                                                 \
+      NNC_UNROLL for (int c = 0; c < cols; c++) y[c] = nnc_end_##name(b + c * b_column + i, rest); \
+      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                  \
+        const nnc_vec_##name x = nnc_end_##name(a + r * a_row + i, rest);                          \
+        NNC_UNROLL for (int c = 0; c < cols; c++) sum[r][c] += x * y[c];                           \
+      }                                                                                            \
+    }                                                                                              \
+    NNC_UNROLL for (int c = 0; c < cols; c++) NNC_UNROLL for (int r = 0; r < rows; r += 4)         \
+        nnc_lane_sums_##name(rows - r < 4 ? rows - r : 4, &sum[r][c], NNC_DOTS_COLUMNS,            \
+                             to + r * to_row + c, to_row);                                         \
+  }                                                                                                \
+  NNC_INLINE void nnc_dots_rows_##name(const int rows, const int cols, const bool fetches,         \
+                                       int64_t k, const type *a, int64_t a_row, const type *b,     \
+                                       int64_t b_column, type *to, int64_t to_row) {               \
+    NNC_UNROLL for (int r = 0; r < rows; r += NNC_DOTS_ROWS) nnc_dots_group_##name(                \
+        rows - r < NNC_DOTS_ROWS ? rows - r : NNC_DOTS_ROWS, cols, fetches && r == 0, k,           \
+        a + r * a_row, a_row, b, b_column, to + r * to_row, to_row);                               \
+  }                                                                                                \
+  /* One row: lines of b take the place of rows, since memory answers slowly to one at a time. */  \
+  NNC_INLINE void nnc_dots_row_##name(int64_t cols, int64_t k, const type *a, const type *b,       \
+                                      int64_t b_column, type *to) {                                \
+    int64_t c = 0;                                                                                 \
+    NNC_ROLLED for (; c + NNC_DOTS_ROWS <= cols; c += NNC_DOTS_ROWS) nnc_dots_group_##name(        \
+        NNC_DOTS_ROWS, 1, false, k, b + c * b_column, b_column, a, 0, to + c, 1);                  \
+    NNC_ROLLED for (; c < cols; c++)                                                               \
+        nnc_dots_group_##name(1, 1, false, k, b + c * b_column, b_column, a, 0, to + c, 1);        \
+  }                                                                                                \
+  /* Columns in groups; four that are left are two groups of two. */                               \
+  /* `fetches`: while the first rows are multiplied, the next columns come. */                     \
+  NNC_INLINE void nnc_dots_##name(const int rows, int64_t cols, const bool fetches, int64_t k,     \
+                                  const type *a, int64_t a_row, const type *b, int64_t b_column,   \
+                                  type *to, int64_t to_row) {                                      \
+    if (rows == 1) {                                                                               \
+      nnc_dots_row_##name(cols, k, a, b, b_column, to);                                            \
+      return;                                                                                      \
+    }                                                                                              \
+    const bool has_four = NNC_DOTS_COLUMNS == 3 && cols > 3 && cols % 3 == 1;                      \
+    const int64_t end = cols - (has_four ? 4 : 0);                                                 \
+    int64_t c = 0;                                                                                 \
+    NNC_ROLLED for (; c + NNC_DOTS_COLUMNS <= end; c += NNC_DOTS_COLUMNS) nnc_dots_rows_##name(    \
+        rows, NNC_DOTS_COLUMNS, fetches, k, a, a_row, b + c * b_column, b_column, to + c, to_row); \
+    NNC_ROLLED for (; c + 2 <= cols; c += 2) nnc_dots_rows_##name(                                 \
+        rows, 2, fetches, k, a, a_row, b + c * b_column, b_column, to + c, to_row);                \
+    if (c < cols)                                                                                  \
+      nnc_dots_rows_##name(rows, 1, fetches, k, a, a_row, b + c * b_column, b_column, to + c,      \
+                           to_row);                                                                \
   }
 
 typedef int32_t nnc_lane_i32;
