@@ -13,8 +13,8 @@
  * counted as a kink, since nothing is comparable. So the rounding of a small step cannot fail a
  * right gradient. Smaller steps are tried, too, where a difference is not the gradient: many small
  * kinks may look like a slope of their own. The least error counts: what is left of a wrong gradient
- * at a small step is more than its rounding. The error is relative to the largest element of the parameter's gradient, with a
- * floor from the loss, since differences of the loss carry its rounding.
+ * at a small step is more than its rounding. The error is relative to the largest element of the
+ * parameter's gradient, with a floor from the loss, since differences of the loss carry its rounding.
  *
  * Half of the sample are the elements with the largest gradients (an embedding's other rows are
  * all 0), half are random. */

@@ -543,7 +543,7 @@ enum { THIN_PANEL = 48 };
 
 /* With more rows than a group has, the next columns can come while the other groups are multiplied. They are asked for
  * where they lie in memory, as those of a larger side do. */
-enum { ROWS_OF_A_GROUP = 8, FAR_LINES_BYTES = 8 << 20 };
+enum { FAR_LINES_BYTES = 8 << 20 };
 
 static const char *dots_text(const ContractWriter *writer) {
   Arena *arena = writer->arena;
@@ -552,7 +552,7 @@ static const char *dots_text(const ContractWriter *writer) {
   const char *call = arena_printf(
       arena, "nnc_dots_%s(%lld, cols, %s, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
       c_type_name(writer->sum), (long long)writer->grid.m,
-      is_far && writer->grid.m > ROWS_OF_A_GROUP ? "true" : "false", (long long)writer->grid.k,
+      is_far && writer->grid.m > DOT_GROUP_ROWS ? "true" : "false", (long long)writer->grid.k,
       writer->left, contract_stride(writer->a, writer->a_slot), writer->right,
       contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
       contract_stride(writer->b, writer->b_slot), writer->grid.stores_tiles ? "result + n" : "sums",

@@ -118,6 +118,7 @@ enum {
   TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64,
   RASTER_SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
+  DOT_GROUP_ROWS = 8,                  /* of a group of dots, at most (nnc_thin.h) */
   TILE_ROWS = 8,                       /* of the highest tile of vectors (NNC_TILE_ROWS) */
   TILE_COLUMNS = 48                    /* of the widest: three vectors of 64 bytes of f32 */
 };

@@ -407,8 +407,9 @@ static void cut_by_taps(ContractGrid *grid, const WindowProduct *window) {
 /* ---- products that go through a large side once: nnc_thin.h ---- */
 
 enum {
-  DOT_ROWS = 8, /* at most: those of a group, which are worth it however tiles are filled; ... */
-  MOST_DOT_ROWS = 24,      /* ... or so many that would fill tiles badly, with columns ... */
+  /* At most those of a group, which are worth it however tiles are filled, or so many that would fill tiles badly, with
+   * columns ... */
+  MOST_DOT_ROWS = 24,
   LEAST_DOT_COLUMNS = 256, /* ... enough for tasks, ... */
   LEAST_LONG_DOTS = 128,   /* ... and of such a depth, */
   LEAST_DOTS = 64,         /* where else one that pays for adding the lanes is enough */
@@ -424,7 +425,7 @@ static bool dots_gain(const Kernel *kernel, int64_t rows, int64_t columns, int64
   double times = kernel->has_few_registers || size > 4 ? 1.35 : 1.1;
   int64_t vector = kernel->has_few_registers ? 32 : 64;
   if (depth < LEAST_DOTS || columns * depth * size < LEAST_BYTES) return false;
-  if (rows <= DOT_ROWS) return true;
+  if (rows <= DOT_GROUP_ROWS) return true;
   return rows <= MOST_DOT_ROWS && columns >= LEAST_DOT_COLUMNS && depth >= LEAST_LONG_DOTS &&
          times * (double)rows < (double)align_up(rows, vector / size);
 }
