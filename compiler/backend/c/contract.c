@@ -1,11 +1,8 @@
 /* Contractions as C: fills codegen_templates/contract.c.
  *
  * Roles: the grid (backend/c/tiles.h) may swap the operands, so that the side whose elements are
- * broadcast (`a`, rows of the tile) is the kernel's right one.  The epilogue's inner loop runs
- * over the axis along which its accesses are contiguous: the tile's columns, or its rows (then a
- * panel at a time). */
+ * broadcast (`a`, rows of the tile) is the kernel's right one. */
 #include "backend/c/contract.h"
-#include "backend/c/epilogue_stream.h"
 #include "backend/common/c.h"
 
 #include <string.h>
@@ -13,164 +10,6 @@
 #include "kernel/builder.h"
 #include "support/integers.h"
 #include "support/panic.h"
-
-/* ---- the epilogue ---- */
-
-/* Accesses of the epilogue that are contiguous along an axis of the kernel. */
-static int smooth_accesses(const ContractWriter *writer, int axis) {
-  const Kernel *kernel = writer->kernel;
-  int64_t base, coefficient[KERNEL_MAX_AXES];
-  int smooth = 0;
-  ExprList list = kernel_expressions(writer->arena, kernel, 0);
-  for (int i = 0; i < list.count; i++)
-    if (list.items[i]->kind == EXPR_LOAD &&
-        index_is_affine(list.items[i]->index, kernel->axis_count, &base, coefficient))
-      smooth += coefficient[axis] == 1;
-  for (int i = 0; i < kernel->epilogue_count; i++)
-    if (index_is_affine(kernel->epilogue[i].index, kernel->axis_count, &base, coefficient))
-      smooth += 2 * (coefficient[axis] == 1);
-  return smooth;
-}
-
-/* Declares the kernel's axes from `first` to `end`, those of a group, from the flat number. */
-static void declare_axes(const ContractWriter *writer, Code *code, const ExprScope *scope,
-                         int first, int end, const char *flat) {
-  int64_t below = 1;
-  for (int i = end - 1; i >= first; i--) {
-    int64_t extent = writer->kernel->extent[i];
-    const char *text = flat;
-    if (below > 1) text = arena_printf(code->arena, "(%s) / %lld", text, (long long)below);
-    else if (i > first) text = arena_printf(code->arena, "(%s)", text);
-    if (i > first) text = arena_printf(code->arena, "%s %% %lld", text, (long long)extent);
-    if (!scope->asks || expression_asks_for_axis(scope, 0, i))
-      function_declare_axis(code, writer->function, i, text);
-    below *= extent;
-  }
-}
-
-/* The loops over a tile's rows and columns. */
-typedef struct TileLoop {
-  ContractWriter *writer;
-  Code *code;
-  ExprScope *scope;
-} TileLoop;
-
-/* How the loop over rows, or columns, is compiled. clang writes a short inner loop out and would vectorize the loop around
- * it instead, by gathers and scatters, which take several times as long; next to an inner loop of a few it may. */
-static const char *tile_loop_hint(const ContractWriter *writer, bool is_row) {
-  enum { FEW = 4 };
-  if (is_row == writer->rows_inner) return "NNC_SINGLE";
-  return (is_row ? writer->grid.n : writer->grid.m) < FEW ? "NNC_ROLLED" : "NNC_SHORT";
-}
-
-/* "for (int64_t r = 0, i0 = m; r < rows; r++, i0++)": with the axis of the kernel that the rows, or columns, are along.
- * Where they are along several, or a window's, these are declared in the loop. */
-static void open_tile_loop(const TileLoop *loop, bool is_row) {
-  const ContractWriter *writer = loop->writer;
-  const char *name = is_row ? "r" : "c", *count = is_row ? "rows" : "cols";
-  const char *from = is_row ? "m" : "n";
-  bool is_m = is_row != writer->grid.swap;
-  int first = is_m ? writer->m_axis : writer->n_axis;
-  int end = is_m ? writer->n_axis : writer->kernel->axis_count;
-  bool is_asked = !loop->scope->asks || expression_asks_for_axis(loop->scope, 0, first);
-  const char *how = tile_loop_hint(writer, is_row);
-  if (end == first + 1 && is_asked && expression_uses_axis(writer->arena, writer->kernel, first)) {
-    code_open(loop->code, "%s for (int64_t %s = 0, i%d = %s; %s < %s; %s++, i%d++)", how, name,
-              first, from, name, count, name, first);
-  } else {
-    code_open(loop->code, "%s for (int64_t %s = 0; %s < %s; %s++)", how, name, name, count, name);
-    declare_axes(writer, loop->code, loop->scope, first, end,
-                 arena_printf(writer->arena, "%s + %s", from, name));
-  }
-  if (is_row) window_write_guard(writer, loop->code);
-}
-
-static void open_inner_loop(void *context) {
-  const TileLoop *loop = context;
-  open_tile_loop(loop, loop->writer->rows_inner);
-}
-
-static void write_tile_stores(void *context) {
-  const TileLoop *loop = context;
-  expression_write_stores(loop->code, loop->scope, 0);
-}
-
-/* ---- stores past the caches ---- */
-
-/* The kernel's axes of the tile's columns. */
-static void column_axes(const ContractWriter *writer, int *first, int *end) {
-  bool is_n = !writer->grid.swap;
-  *first = is_n ? writer->n_axis : writer->m_axis;
-  *end = is_n ? writer->kernel->axis_count : writer->n_axis;
-}
-
-static bool streams_rows(const ContractWriter *writer) {
-  int first, end;
-  column_axes(writer, &first, &end);
-  return !writer->rows_inner && !writer->grid.stores_tiles && writer->grid.way == CONTRACT_TILES &&
-         epilogue_streams_any(writer->kernel, first, end);
-}
-
-static void declare_rows(const TileLoop *loop) {
-  int first, end;
-  column_axes(loop->writer, &first, &end);
-  if (streams_rows(loop->writer))
-    epilogue_declare_rows(loop->code, loop->scope, first, end, TILE_MAX_COLUMNS);
-}
-
-static void send_rows(const TileLoop *loop) {
-  int first, end;
-  column_axes(loop->writer, &first, &end);
-  if (!streams_rows(loop->writer)) return;
-  ExprScope scope = *loop->scope;
-  scope.asks = false;
-  code_block(loop->code);
-  declare_axes(loop->writer, loop->code, &scope, first, end, "n");
-  epilogue_send_rows(loop->code, &scope, first, end, "cols");
-  code_close(loop->code);
-}
-
-const char *contract_epilogue(ContractWriter *writer) {
-  Text text = {0};
-  Code code = {.arena = writer->arena, .out = &text};
-  ExprScope scope = function_scope(writer->arena, writer->function);
-  scope.result = "tile[r * tile_row + c]";
-  scope.result_dtype = writer->sum;
-  declare_axes(writer, &code, &scope, 0, writer->m_axis, "batch");
-  TileLoop loop = {writer, &code, &scope};
-  open_tile_loop(&loop, !writer->rows_inner);
-  declare_rows(&loop);
-  expression_write_loop(&code, &scope, 0,
-                        &(LoopParts){open_inner_loop, write_tile_stores, NULL, &loop});
-  send_rows(&loop);
-  code_close(&code);
-  return text_take(&text, writer->arena);
-}
-
-static const char *tile_row(const ContractWriter *writer) {
-  const ContractGrid *grid = &writer->grid;
-  if (grid->stores_tiles) return code_integer(writer->arena, grid->result_row);
-  if (grid->way != CONTRACT_TILES) return code_integer(writer->arena, grid->sums_row);
-  return writer->whole_block ? code_integer(writer->arena, writer->grid.sums_row) : "NR";
-}
-
-/* What the epilogue is told besides the tile, where its text mentions it. */
-static const char *epilogue_worker(const ContractWriter *writer) {
-  return code_mentions(writer->epilogue, "worker") ? "const nnc_worker *worker, " : "";
-}
-
-static const char *epilogue_batch(const ContractWriter *writer) {
-  return code_mentions(writer->epilogue, "batch") ? "const int64_t batch, " : "";
-}
-
-static const char *epilogue_call(const ContractWriter *writer, const char *tile, const char *m,
-                                 const char *rows, const char *cols) {
-  return arena_printf(
-      writer->arena, "%s_epilogue(%s%s%s, %s, n, %s, %s, %s%s);", writer->function->name,
-      *epilogue_worker(writer) ? "worker, " : "", *epilogue_batch(writer) ? "batch, " : "", m, rows,
-      cols, tile, tile_row(writer),
-      function_epilogue_arguments(writer->arena, writer->function, writer->epilogue));
-}
 
 const char *contract_rows_in_place(const ContractWriter *writer) {
   return contract_from(
@@ -194,9 +33,9 @@ static const char *tile_place(const ContractWriter *writer) {
     return arena_printf(writer->arena, "result + m * %lld + n", (long long)writer->grid.result_row);
   if (writer->whole_block)
     return arena_printf(writer->arena, "sums + (m - m_first) * %s + (n - n_first)",
-                        tile_row(writer));
+                        contract_tile_row(writer));
   return writer->rows_inner
-             ? arena_printf(writer->arena, "sums + (m - m_first) * %s", tile_row(writer))
+             ? arena_printf(writer->arena, "sums + (m - m_first) * %s", contract_tile_row(writer))
              : "sums";
 }
 
@@ -250,19 +89,19 @@ static bool holds_whole_tiles(const ContractWriter *writer) {
 static const char *tile_done(const ContractWriter *writer) {
   if (writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = tile_name(writer);
-  const char *call = epilogue_call(writer, tile, "m", "rows", "cols");
+  const char *call = contract_epilogue_call(writer, tile, "m", "rows", "cols");
   const char *columns = writer->grid.n < WIDEST_PANEL ? "NNC_WHOLE_COLUMNS" : "NR";
   if (knows_whole_tiles(writer) && !holds_whole_tiles(writer))
     call = arena_printf(writer->arena, "if (rows == MR && cols == %s)\n  %s\nelse\n  %s", columns,
-                        epilogue_call(writer, tile, "m", "MR", columns), call);
+                        contract_epilogue_call(writer, tile, "m", "MR", columns), call);
   return after_last_piece(writer, call);
 }
 
 static const char *panel_done(const ContractWriter *writer) {
   if (!writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = writer->whole_block ? "sums + (n - n_first)" : "sums";
-  return after_last_piece(writer,
-                          epilogue_call(writer, tile, "m_first", "m_end - m_first", "cols"));
+  return after_last_piece(
+      writer, contract_epilogue_call(writer, tile, "m_first", "m_end - m_first", "cols"));
 }
 
 /* Where the result of the task's batch element begins. */
@@ -357,8 +196,8 @@ void contract_prepare(ContractWriter *writer) {
   writer->is_one_piece = !is_window && writer->grid.k_block >= writer->grid.k;
   writer->left = is_plain ? writer->function->operands[writer->a_slot] : "left";
   writer->right = is_plain ? writer->function->operands[writer->b_slot] : "right";
-  int m_smooth = slots->m.count > 0 ? smooth_accesses(writer, writer->n_axis - 1) : 0;
-  int n_smooth = slots->n.count > 0 ? smooth_accesses(writer, kernel->axis_count - 1) : 0;
+  int m_smooth = slots->m.count > 0 ? contract_smooth_accesses(writer, writer->n_axis - 1) : 0;
+  int n_smooth = slots->n.count > 0 ? contract_smooth_accesses(writer, kernel->axis_count - 1) : 0;
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
@@ -424,10 +263,6 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "N_BLOCKS", grid->n_blocks);
 }
 
-const char *contract_stream_end(const ContractWriter *writer) {
-  return streams_rows(writer) ? "nnc_stream_end();\n" : "";
-}
-
 /* What a task does for a piece of the depth. */
 const char *contract_piece(const ContractWriter *writer) {
   if (window_reads_runs(writer)) return window_lines_piece(writer, tile_done(writer));
@@ -448,7 +283,7 @@ const char *contract_piece(const ContractWriter *writer) {
   template_add(&holes, "A_K", a_k(writer));
   template_add(&holes, "TILE", tile_text(writer));
   template_add(&holes, "TILE_NAME", tile_name(writer));
-  template_add(&holes, "TILE_ROW", tile_row(writer));
+  template_add(&holes, "TILE_ROW", contract_tile_row(writer));
   template_add(&holes, "IS_FIRST", writer->is_one_piece ? "true" : "k == 0");
   template_add(&holes, "TILE_DONE", tile_done(writer));
   template_add(&holes, "PANEL_DONE", panel_done(writer));
@@ -457,7 +292,7 @@ const char *contract_piece(const ContractWriter *writer) {
   if (holds) {
     template_add(&holes, "TYPE", c_value_type(writer->sum));
     template_add(&holes, "PACKED", writer->packed);
-    template_add(&holes, "WHOLE_DONE", epilogue_call(writer, "whole", "m", "MR", "NR"));
+    template_add(&holes, "WHOLE_DONE", contract_epilogue_call(writer, "whole", "m", "MR", "NR"));
   }
   template_render(&text,
                   holds ? "codegen_templates/contract_piece_short.c"
@@ -526,16 +361,6 @@ static void add_declarations(TemplateHoles *holes, const ContractWriter *writer,
   template_add(holes, "RESULT", result);
 }
 
-void contract_write_epilogue(Code *code, const ContractWriter *writer) {
-  TemplateHoles holes = {.arena = writer->arena};
-  template_add(&holes, "NAME", writer->function->name);
-  template_add(&holes, "TYPE", c_value_type(writer->sum));
-  template_add(&holes, "WORKER", epilogue_worker(writer));
-  template_add(&holes, "BATCH_NUMBER", epilogue_batch(writer));
-  function_add_epilogue(&holes, writer->function, writer->epilogue);
-  template_render(code->out, "codegen_templates/contract_epilogue.c", &holes);
-}
-
 /* ---- products by dots or lines: nnc_thin.h ---- */
 
 /* Columns at a time, so that their sums stay near: a multiple of a group's 3 and 2, at most TILE_MAX_COLUMNS. */
@@ -556,16 +381,16 @@ static const char *dots_text(const ContractWriter *writer) {
       writer->left, contract_stride(writer->a, writer->a_slot), writer->right,
       contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
       contract_stride(writer->b, writer->b_slot), writer->grid.stores_tiles ? "result + n" : "sums",
-      tile_row(writer));
-  return arena_printf(arena,
-                      "for (int64_t n = n_first; n < n_end; n += %d) {\n"
-                      "  const int64_t cols = nnc_least(%d, n_end - n);\n"
-                      "  %s"
-                      "%s"
-                      "}\n",
-                      THIN_PANEL, THIN_PANEL, call,
-                      writer->grid.stores_tiles ? ""
-                                                : epilogue_call(writer, "sums", "0", "M", "cols"));
+      contract_tile_row(writer));
+  return arena_printf(
+      arena,
+      "for (int64_t n = n_first; n < n_end; n += %d) {\n"
+      "  const int64_t cols = nnc_least(%d, n_end - n);\n"
+      "  %s"
+      "%s"
+      "}\n",
+      THIN_PANEL, THIN_PANEL, call,
+      writer->grid.stores_tiles ? "" : contract_epilogue_call(writer, "sums", "0", "M", "cols"));
 }
 
 static const char *lines_text(const ContractWriter *writer) {
@@ -573,12 +398,12 @@ static const char *lines_text(const ContractWriter *writer) {
   const AxisGroup *k = &writer->kernel->contract.k;
   const char *name = c_type_name(writer->sum);
   const char *result = writer->grid.stores_tiles ? tile_place(writer) : "sums";
-  const char *rest =
-      arena_printf(arena, "%lld, n_end - n, %s + %s, %lld, %lld, %s + n, %lld, %s, %s);\n",
-                   (long long)writer->grid.k, writer->left,
-                   contract_place(arena, "m", contract_stride(writer->a, writer->a_slot)),
-                   contract_stride(writer->a, writer->a_slot), contract_stride(k, writer->a_slot),
-                   writer->right, contract_stride(k, writer->b_slot), result, tile_row(writer));
+  const char *rest = arena_printf(
+      arena, "%lld, n_end - n, %s + %s, %lld, %lld, %s + n, %lld, %s, %s);\n",
+      (long long)writer->grid.k, writer->left,
+      contract_place(arena, "m", contract_stride(writer->a, writer->a_slot)),
+      contract_stride(writer->a, writer->a_slot), contract_stride(k, writer->a_slot), writer->right,
+      contract_stride(k, writer->b_slot), result, contract_tile_row(writer));
   return arena_printf(
       arena,
       "const int64_t m_first = task %% M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M), "
@@ -592,7 +417,8 @@ static const char *lines_text(const ContractWriter *writer) {
       "%s"
       "}\n",
       name, rest, name, rest,
-      writer->grid.stores_tiles ? "" : epilogue_call(writer, "sums", "m", "rows", "n_end - n"));
+      writer->grid.stores_tiles ? ""
+                                : contract_epilogue_call(writer, "sums", "m", "rows", "n_end - n"));
 }
 
 static const char *thin_text(const ContractWriter *writer) {

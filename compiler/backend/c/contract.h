@@ -34,19 +34,28 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
 int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window);
 bool contract_packs_weights(const Kernel *kernel, const WindowProduct *window);
 
-/* What both are made of. Fills in what follows from the function, the kernel and the window; */
+/* What both are made of. Fills in what follows from the function, the kernel and the window. */
 void contract_prepare(ContractWriter *writer);
-/* the epilogue of a tile, and its function; */
-const char *contract_epilogue(ContractWriter *writer);
-void contract_write_epilogue(Code *code, const ContractWriter *writer);
 /* "NNC_FIXED_TILES(f32, NNC_TILE_ROWS, NNC_EVEN_PANELS, ", without the extents; what is done for a piece of the depth. */
 const char *contract_tiles(const ContractWriter *writer);
 const char *contract_piece(const ContractWriter *writer);
-/* What ends it where the epilogue stores past the caches, else "". */
-const char *contract_stream_end(const ContractWriter *writer);
 
 /* Where the tile's rows of a lie if they are not copied. */
 const char *contract_rows_in_place(const ContractWriter *writer);
+
+/* ---- contract_epilogue.c ---- */
+
+/* The epilogue of a tile, its function, and a call of it for so many rows and columns from m and n on. */
+const char *contract_epilogue(ContractWriter *writer);
+void contract_write_epilogue(Code *code, const ContractWriter *writer);
+const char *contract_epilogue_call(const ContractWriter *writer, const char *tile, const char *m,
+                                   const char *rows, const char *cols);
+/* How far rows of a tile's sums are apart, as C. */
+const char *contract_tile_row(const ContractWriter *writer);
+/* Its accesses that are contiguous along an axis of the kernel. */
+int contract_smooth_accesses(const ContractWriter *writer, int axis);
+/* What ends a task where the epilogue stores past the caches, else "". */
+const char *contract_stream_end(const ContractWriter *writer);
 
 /* ---- contract_ahead.c ---- */
 
