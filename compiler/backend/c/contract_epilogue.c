@@ -5,7 +5,6 @@
 #include "backend/common/c.h"
 
 #include "kernel/builder.h"
-#include "support/integers.h"
 
 /* Accesses of the epilogue that are contiguous along an axis of the kernel. */
 int contract_smooth_accesses(const ContractWriter *writer, int axis) {
