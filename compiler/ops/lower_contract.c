@@ -101,17 +101,21 @@ static void lower_as_template(KernelBuilder *builder, const Node *node, const Si
 
 enum { LONG_SUM = 4096 }; /* a reduction of more sums in double */
 
-/* Whether the result of a single row, or column, is the sums along the lines of a large matrix in memory. */
+/* Whether the result of a single row, or column, is the sums along the lines of a large matrix in memory, or the sum of its
+ * lines, long ones. */
 static bool sums_lines_of_matrix(const KernelBuilder *builder, const Node *node,
                                  const Sides *sides) {
   int side = free_extent(node, sides, 0) == 1 ? 1 : 0;
   const Node *matrix = node->operands[side];
-  int64_t least = builder_target(builder)->least_lines_bytes;
+  const Target *target = builder_target(builder);
   bool is_read = matrix->op == OP_PARAM || matrix->op == OP_STATE || matrix->op == OP_INPUT;
-  return least > 0 && is_read && sides->batch[0]->count == 0 && matrix->type.shape.rank == 2 &&
-         sides->sum[side]->count == 1 && sides->sum[side]->ints[0] == 1 &&
-         matrix->type.shape.dim[1] <= LONG_SUM && !dtype_is_half(matrix->type.dtype) &&
-         type_bytes(matrix->type) >= least;
+  if (target->least_lines_bytes == 0 || !is_read || sides->batch[0]->count > 0 ||
+      matrix->type.shape.rank != 2 || sides->sum[side]->count != 1 ||
+      dtype_is_half(matrix->type.dtype) || type_bytes(matrix->type) < target->least_lines_bytes)
+    return false;
+  int64_t axis = sides->sum[side]->ints[0];
+  const int64_t *extents = matrix->type.shape.dim;
+  return extents[axis] <= LONG_SUM && (axis == 1 || extents[1] >= target->least_line);
 }
 
 /* Whether a single row is multiplied by a large matrix of weights that the template may keep. The matrix lies with

@@ -244,6 +244,32 @@ static void make_thin_contractions(CaseList *list) {
   last_case(list)->mentions = "nnc_dots_f32(20, cols, true, ";
 }
 
+/* By sums of lines of a far matrix, which is either side, in every type, of one group of rows and of several. Lines and depths
+ * are whole vectors and groups or not. */
+static void make_axpy_contractions(CaseList *list) {
+  enum { ALL = 5 };
+  static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_I64};
+  static const int64_t sizes[ALL][4] = {
+      {1, 3, 701, 400}, {1, 4, 700, 401}, {1, 1, 1000, 301}, {1, 902, 2, 333}, {2, 2, 512, 523}};
+  for (int i = 0; i < 4 * ALL + 2; i++) {
+    static const int64_t many[2][4] = {{1, 7, 1031, 2040}, {1, 9, 4100, 2051}};
+    const int64_t *size = i < 4 * ALL ? sizes[i % ALL] : many[i - 4 * ALL];
+    DType type = i < 4 * ALL ? types[i / ALL] : DTYPE_F32;
+    ContractShape s = {.batch = size[0],
+                       .m = size[1],
+                       .n = size[2],
+                       .k = size[3],
+                       .left_transposed = size[1] > size[2],
+                       .left = type,
+                       .right = type,
+                       .result = type,
+                       .epilogue = i % 3};
+    make_contraction(list, &s);
+    assert_int_equal(contract_grid(last_case(list)->kernel, NULL).way, CONTRACT_AXPY);
+    last_case(list)->mentions = "nnc_axpy_";
+  }
+}
+
 /* Blocks of four of the widest vectors, whole and not, whose panels are two of two: read in place, then packed. */
 static void make_even_panels(CaseList *list) {
   static const int64_t sizes[][3] = {{8, 256, 40}, {8, 250, 21}, {100, 64, 40}, {100, 60, 33}};

@@ -491,6 +491,7 @@ static void test_contractions(void **state) {
 static void test_thin_contractions(void **state) {
   (void)state;
   check_family(make_thin_contractions, "thin_contractions");
+  check_family(make_axpy_contractions, "axpy_contractions");
 }
 
 static void test_turned_rows(void **state) {

@@ -257,6 +257,36 @@ static void test_products_that_are_read_turned_are_written_turned(void **state) 
   check_turned_product(80, 1);
 }
 
+/* How the product of a vector with a matrix [rows, columns], summed along `axis` of it, is computed. */
+static KernelKind kind_of_vector_product(int64_t rows, int64_t columns, int64_t axis) {
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "vector", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "vector");
+  Type x = TYPE(F32, 1, axis == 0 ? rows : columns), w = TYPE(F32, rows, columns);
+  add_input(module, "x", x, false);
+  add_variable(module, VARIABLE_PARAM, "w", w);
+  ContractAxes axes = {.sum_count = 1, .sum_left = {1}, .sum_right = {axis}};
+  output(
+      maker.graph, OUTPUT_RESULT, "y",
+      make_contract(&maker, leaf(&maker, OP_INPUT, x, "x"), leaf(&maker, OP_PARAM, w, "w"), &axes));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "vector");
+  const Program *program = make_program(arena, module, 1);
+  KernelKind kind = program->kernels.items[0]->kind;
+  assert_int_equal(program->kernels.count, 1);
+  arena_destroy(arena);
+  return kind;
+}
+
+/* Lines of a large matrix are read several at a time; a sum of more than 4,096 terms is in double. */
+static void test_a_vector_by_a_large_matrix_is_a_product(void **state) {
+  (void)state;
+  assert_int_equal(kind_of_vector_product(1000, 300, 0), KERNEL_CONTRACT);
+  assert_int_equal(kind_of_vector_product(300, 1000, 1), KERNEL_CONTRACT);
+  assert_int_equal(kind_of_vector_product(100, 300, 0), KERNEL_LOOP);
+  assert_int_equal(kind_of_vector_product(4000, 100, 0), KERNEL_LOOP);
+  assert_int_equal(kind_of_vector_product(4100, 300, 0), KERNEL_LOOP);
+}
+
 /* The channels of a convolution whose places become one axis, which is then turned, lie last all the same. */
 static void test_places_that_become_one_axis_leave_channels_last(void **state) {
   (void)state;
@@ -475,6 +505,7 @@ int main(void) {
       cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
       cmocka_unit_test(test_weights_by_winograd_are_made_in_pieces),
       cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
+      cmocka_unit_test(test_a_vector_by_a_large_matrix_is_a_product),
       cmocka_unit_test(test_places_that_become_one_axis_leave_channels_last),
       cmocka_unit_test(test_gradients_need_little_of_activations),
       cmocka_unit_test(test_gradients_need_masks_of_what_is_compared),

@@ -27,8 +27,7 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
   return offset ? arena_printf(writer->arena, "%s + %s", name, offset) : name;
 }
 
-/* Where the tile's sums lie. */
-static const char *tile_place(const ContractWriter *writer) {
+const char *contract_tile_place(const ContractWriter *writer) {
   if (writer->grid.stores_tiles)
     return arena_printf(writer->arena, "result + m * %lld + n", (long long)writer->grid.result_row);
   if (writer->whole_block)
@@ -41,13 +40,13 @@ static const char *tile_place(const ContractWriter *writer) {
 
 /* What the tile is called: `tile`, which is declared then, or `sums`. */
 static const char *tile_name(const ContractWriter *writer) {
-  return strcmp(tile_place(writer), "sums") == 0 ? "sums" : "tile";
+  return strcmp(contract_tile_place(writer), "sums") == 0 ? "sums" : "tile";
 }
 
 static const char *tile_text(const ContractWriter *writer) {
   if (strcmp(tile_name(writer), "sums") == 0) return "";
   return arena_printf(writer->arena, "%s *const tile = %s;\n", c_value_type(writer->sum),
-                      tile_place(writer));
+                      contract_tile_place(writer));
 }
 
 static bool has_phases(const ContractWriter *writer) {
@@ -361,69 +360,7 @@ static void add_declarations(TemplateHoles *holes, const ContractWriter *writer,
   template_add(holes, "RESULT", result);
 }
 
-/* ---- products by dots or lines: nnc_thin.h ---- */
-
-/* Columns at a time, so that their sums stay near: a multiple of a group's 3 and 2, at most TILE_MAX_COLUMNS. */
-enum { THIN_PANEL = 48 };
-
-/* With more rows than a group has, the next columns can come while the other groups are multiplied. They are asked for
- * where they lie in memory, as those of a larger side do. */
-enum { FAR_LINES_BYTES = 8 << 20 };
-
-static const char *dots_text(const ContractWriter *writer) {
-  Arena *arena = writer->arena;
-  const KernelOperand *large = &writer->kernel->operands[writer->b_slot];
-  bool is_far = large->elements * dtype_size(large->dtype) > FAR_LINES_BYTES;
-  const char *call = arena_printf(
-      arena, "nnc_dots_%s(%lld, cols, %s, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
-      c_type_name(writer->sum), (long long)writer->grid.m,
-      is_far && writer->grid.m > DOT_GROUP_ROWS ? "true" : "false", (long long)writer->grid.k,
-      writer->left, contract_stride(writer->a, writer->a_slot), writer->right,
-      contract_place(arena, "n", contract_stride(writer->b, writer->b_slot)),
-      contract_stride(writer->b, writer->b_slot), writer->grid.stores_tiles ? "result + n" : "sums",
-      contract_tile_row(writer));
-  return arena_printf(
-      arena,
-      "for (int64_t n = n_first; n < n_end; n += %d) {\n"
-      "  const int64_t cols = nnc_least(%d, n_end - n);\n"
-      "  %s"
-      "%s"
-      "}\n",
-      THIN_PANEL, THIN_PANEL, call,
-      writer->grid.stores_tiles ? "" : contract_epilogue_call(writer, "sums", "0", "M", "cols"));
-}
-
-static const char *lines_text(const ContractWriter *writer) {
-  Arena *arena = writer->arena;
-  const AxisGroup *k = &writer->kernel->contract.k;
-  const char *name = c_type_name(writer->sum);
-  const char *result = writer->grid.stores_tiles ? tile_place(writer) : "sums";
-  const char *rest = arena_printf(
-      arena, "%lld, n_end - n, %s + %s, %lld, %lld, %s + n, %lld, %s, %s);\n",
-      (long long)writer->grid.k, writer->left,
-      contract_place(arena, "m", contract_stride(writer->a, writer->a_slot)),
-      contract_stride(writer->a, writer->a_slot), contract_stride(k, writer->a_slot), writer->right,
-      contract_stride(k, writer->b_slot), result, contract_tile_row(writer));
-  return arena_printf(
-      arena,
-      "const int64_t m_first = task %% M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M), "
-      "n = n_first;\n"
-      "for (int64_t m = m_first, rows; m < m_end; m += rows) {\n"
-      "  rows = m + NNC_LINES <= m_end ? NNC_LINES : 1;\n"
-      "  if (rows == NNC_LINES)\n"
-      "    nnc_lines_%s(NNC_LINES, %s"
-      "  else\n"
-      "    nnc_lines_%s(1, %s"
-      "%s"
-      "}\n",
-      name, rest, name, rest,
-      writer->grid.stores_tiles ? ""
-                                : contract_epilogue_call(writer, "sums", "m", "rows", "n_end - n"));
-}
-
-static const char *thin_text(const ContractWriter *writer) {
-  return writer->grid.way == CONTRACT_DOTS ? dots_text(writer) : lines_text(writer);
-}
+/* ---- all of it ---- */
 
 void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window) {
   ContractWriter writer = {
@@ -431,7 +368,7 @@ void contract_write_product(Code *code, KernelFunction *function, const WindowPr
   contract_prepare(&writer);
   bool is_thin = writer.grid.way != CONTRACT_TILES;
   writer.epilogue = writer.grid.stores_tiles ? "" : contract_epilogue(&writer);
-  const char *piece = is_thin ? thin_text(&writer) : contract_piece(&writer);
+  const char *piece = is_thin ? contract_thin(&writer) : contract_piece(&writer);
   TemplateHoles holes = function_holes(code->arena, function, writer.grid.tasks);
   if (!is_thin) add_unit(&holes, &writer);
   add_extents(&holes, &writer.grid);
@@ -453,7 +390,10 @@ int64_t contract_kept_bytes(const Kernel *kernel, const WindowProduct *window) {
   enum { LEAST_ROWS = 16 };
   DType sum = kernel_sum_type(kernel);
   if (kernel->operands[1].dtype != sum) return 0;
-  if (contract_grid(kernel, window).way != CONTRACT_TILES) return 0;
+  ContractGrid plain = contract_grid(kernel, window);
+  bool is_row =
+      plain.way == CONTRACT_AXPY && plain.m == 1; /* panels follow each other, lines do not */
+  if (plain.way != CONTRACT_TILES && !is_row) return 0;
   Kernel keeping = *kernel;
   keeping.keeps_weights = true;
   ContractGrid grid = contract_grid(&keeping, window);

@@ -40,6 +40,8 @@ void contract_prepare(ContractWriter *writer);
 const char *contract_tiles(const ContractWriter *writer);
 const char *contract_piece(const ContractWriter *writer);
 
+/* Where the tile's sums lie. */
+const char *contract_tile_place(const ContractWriter *writer);
 /* Where the tile's rows of a lie if they are not copied. */
 const char *contract_rows_in_place(const ContractWriter *writer);
 
@@ -56,6 +58,11 @@ const char *contract_tile_row(const ContractWriter *writer);
 int contract_smooth_accesses(const ContractWriter *writer, int axis);
 /* What ends a task where the epilogue stores past the caches, else "". */
 const char *contract_stream_end(const ContractWriter *writer);
+
+/* ---- contract_thin.c ---- */
+
+/* What a task does whose product has no tiles (CONTRACT_DOTS, CONTRACT_AXPY, CONTRACT_LINES). */
+const char *contract_thin(const ContractWriter *writer);
 
 /* ---- contract_ahead.c ---- */
 

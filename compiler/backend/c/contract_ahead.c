@@ -127,9 +127,11 @@ static const char *ahead_of_result(const ContractWriter *writer) {
 static const char *ahead_of_tile(const ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   Place places[MOST_PLACES];
-  enum { FEW_ROWS = 128 }; /* panels are read from afar, and a few times alone */
-  if (writer->grid.is_kept && is_large(writer, writer->b_slot) && writer->grid.m <= FEW_ROWS &&
-      writer->grid.k >= 64)
+  /* Panels are read from afar, and a few times alone. A single row reads all of them one after the other, which come by
+   * themselves. */
+  enum { FEW_ROWS = 128 };
+  if (writer->grid.is_kept && is_large(writer, writer->b_slot) && writer->grid.m > 1 &&
+      writer->grid.m <= FEW_ROWS && writer->grid.k >= 64)
     return ahead_of_kept(writer);
   bool has_batches = writer->m_axis > 0, has_rows = writer->n_axis > writer->m_axis;
   if (has_batches || !has_rows || kernel->axis_count == writer->n_axis)

@@ -86,9 +86,6 @@ static bool attention_has_units(DType dtype, int64_t depth, int64_t value_depth)
   return !dtype_is_half(dtype);
 }
 
-/* Several lines at once are faster than one where they come from beyond the second-level cache. */
-enum { FAR_MATRIX_BYTES = 1 << 20 };
-
 /* Less stays in the second-level cache until it is read. */
 enum { FED_BYTES = 512 << 10 };
 
@@ -149,6 +146,7 @@ const Target target_c = {
     .kept_bytes = weights_kept_bytes,
     .least_kept_bytes = LEAST_KEPT_BYTES,
     .least_lines_bytes = FAR_MATRIX_BYTES,
+    .least_line = LEAST_AXPY_COLUMNS,
     .packs_weights = weights_are_packed,
     .can_feed = kernel_can_feed_lines,
     .least_fed_bytes = FED_BYTES,

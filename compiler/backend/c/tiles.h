@@ -16,7 +16,11 @@ enum {
   STREAM_BYTES =
       64 << 20, /* of an operand that is in no cache: twice the last one of many processors */
   FAR_SIDE_BYTES =
-      2 << 20 /* twice the second-level cache: most of a larger side of a product lies beyond it */
+      2 << 20, /* twice the second-level cache: most of a larger side of a product lies beyond it */
+  /* A matrix that is read once: several of its lines at a time are faster than one where they come from beyond the
+   * second-level cache. */
+  FAR_MATRIX_BYTES = 1 << 20,
+  LEAST_AXPY_COLUMNS = 256 /* of such lines that are added up (CONTRACT_AXPY) */
 };
 
 struct WindowProduct; /* window.h */
@@ -37,6 +41,7 @@ typedef struct LoopGrid {
 typedef enum ContractWay {
   CONTRACT_TILES,
   CONTRACT_DOTS, /* few rows of a, with k along lines of both sides: nnc_thin.h */
+  CONTRACT_AXPY, /* few rows of a, to which lines of a large b are added; the same header */
   CONTRACT_LINES /* short k: whole lines of the result; the same header */
 } ContractWay;
 

@@ -289,7 +289,8 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
   const ContractSlots *slots = &kernel->contract;
   const Store *store = &kernel->epilogue[0];
   int m = slots->batch.count, n = m + slots->m.count, end = n + slots->n.count;
-  if (kernel->epilogue_count != 1 || store->value->kind != EXPR_RESULT || grid->k == 0 ||
+  if (grid->way == CONTRACT_AXPY || kernel->epilogue_count != 1 ||
+      store->value->kind != EXPR_RESULT || grid->k == 0 ||
       kernel->operands[store->operand].dtype != kernel_sum_type(kernel) ||
       kernel->axis_count != end ||
       !index_is_affine(store->index, kernel->axis_count, &base, coefficient) ||
@@ -338,7 +339,7 @@ static void take_memory(ContractGrid *grid, int64_t size) {
   }
   int64_t pieces = grid->keeps_b ? greatest(divide_up(grid->k, grid->k_block), 1) : 1;
   if (pieces > 1) grid->b_piece = columns * depth;
-  grid->sums_row = keeps_sums || grid->way == CONTRACT_LINES
+  grid->sums_row = keeps_sums || grid->way == CONTRACT_LINES || grid->way == CONTRACT_AXPY
                        ? align_up(grid->n_block, TILE_MAX_COLUMNS) + VECTOR
                        : TILE_MAX_COLUMNS;
   if (grid->pack_a) grid->a_bytes = align_64(rows * depth * size);
@@ -430,6 +431,22 @@ static bool dots_gain(const Kernel *kernel, int64_t rows, int64_t columns, int64
          times * (double)rows < (double)align_up(rows, vector / size);
 }
 
+/* Whether few rows and the lines of the other side, which is read once, take less time than tiles, whose panels are pieces
+ * of lines: the more rows, the farther it must be that these wait for it. */
+static bool axpy_gains(const Kernel *kernel, const Side *few, const Side *lines, int64_t depth) {
+  static const struct {
+    int64_t rows, bytes;
+  } most[] = {{4, FAR_MATRIX_BYTES + 1}, {8, 8 << 20}, {24, 32 << 20}};
+  int64_t rows = axis_group_extent(few->outer), columns = axis_group_extent(lines->outer);
+  int64_t bytes = columns * depth * dtype_size(kernel_sum_type(kernel));
+  if (depth <= LINE_DEPTH || columns < LEAST_AXPY_COLUMNS || !side_is_in_place(kernel, *few) ||
+      !side_has_vectors(kernel, *lines))
+    return false;
+  for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+    if (rows <= most[i].rows) return bytes >= most[i].bytes;
+  return false;
+}
+
 /* Sets the way, and which side is a, where tiles would do more than the product's own work. */
 static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *grid) {
   const ContractSlots *slots = &kernel->contract;
@@ -440,6 +457,12 @@ static void choose_way(const Kernel *kernel, const Wish *wish, ContractGrid *gri
   if (side_has_lines(kernel, left) && side_has_lines(kernel, right) &&
       dots_gain(kernel, least(m, n), greatest(m, n), k)) {
     grid->way = CONTRACT_DOTS;
+    grid->swap = n < m;
+    return;
+  }
+  Side few = n < m ? right : left, lines = n < m ? left : right;
+  if (axpy_gains(kernel, &few, &lines, k)) {
+    grid->way = CONTRACT_AXPY;
     grid->swap = n < m;
     return;
   }
@@ -456,6 +479,15 @@ static void cut_lines(ContractGrid *grid, int64_t size) {
   int64_t pieces = divide_up(grid->n, most);
   grid->n_block = align_up(divide_up(grid->n, pieces), COLUMN_STEP);
   grid->m_block = least(grid->m, greatest(grid->m / USUAL_TASKS / ROW_STEP, 1) * ROW_STEP);
+  cut(grid, size);
+}
+
+/* A task has a piece of each line. Long pieces come from memory by themselves; some tasks are enough for its speed. */
+static void cut_axpy(ContractGrid *grid, int64_t size) {
+  enum { LEAST_PIECE = 256, MOST_PIECE = 1024, USUAL_TASKS = 8 };
+  int64_t piece = greatest(least(divide_up(grid->n, USUAL_TASKS), MOST_PIECE), LEAST_PIECE);
+  grid->n_block = align_up(divide_up(grid->n, divide_up(grid->n, piece)), COLUMN_STEP);
+  grid->m_block = grid->m;
   cut(grid, size);
 }
 
@@ -484,6 +516,7 @@ static double fill_grid(const Kernel *kernel, const WindowProduct *window, const
   cut_depth(grid, IN_PLACE_DEPTH);
   double clocks = 0;
   if (grid->way == CONTRACT_LINES) cut_lines(grid, size);
+  else if (grid->way == CONTRACT_AXPY) cut_axpy(grid, size);
   else clocks = choose_blocks(grid, &costs, kernel->is_serial, size);
   if (grid->pack_a || grid->pack_b) {
     cut_depth(grid, WHOLE_DEPTH);
