@@ -1,0 +1,156 @@
+/* Dilated convolutions by phases (ops/dilated.h), judged by the interpreter. */
+#include "run_program.h"
+
+typedef struct Dilated {
+  Op op;
+  int64_t images, channels, results, extent[2], low[2], high[2], dilation[2], stride;
+} Dilated;
+
+static int64_t result_extent(const Dilated *test, int axis) {
+  int64_t around = test->low[axis] + test->high[axis] - 2 * test->dilation[axis];
+  return (test->extent[axis] + around - 1) / test->stride + 1;
+}
+
+static Module *dilated_module(Arena *arena, const Dilated *test) {
+  Module *module = module_create(arena, "dilated", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "dilated");
+  Type x = TYPE(F32, test->images, test->channels, test->extent[0], test->extent[1]);
+  Type w = TYPE(F32, test->results, test->channels, 3, 3);
+  Type y = TYPE(F32, test->images, test->results, result_extent(test, 0), result_extent(test, 1));
+  int64_t strides[] = {test->stride, test->stride};
+  Attribute attributes[6] = {
+      attr_make_ints(ATTR_LOW, 2, test->low),           attr_make_ints(ATTR_HIGH, 2, test->high),
+      attr_make_ints(ATTR_STRIDE, 2, strides),          attr_make_int(ATTR_GROUPS, 1),
+      attr_make_ints(ATTR_DILATION, 2, test->dilation),
+  };
+  Type a = test->op == OP_CONV_INPUT ? y : x, b = test->op == OP_CONV_WEIGHT ? y : w;
+  Type made = test->op == OP_CONV_INPUT ? x : w;
+  int count = 5;
+  if (test->op != OP_CONV) attributes[count++] = attr_make_ints(ATTR_SHAPE, 4, made.shape.dim);
+  add_input(module, "a", a, false);
+  add_input(module, "b", b, false);
+  Node *sides[] = {leaf(&maker, OP_INPUT, a, "a"), leaf(&maker, OP_INPUT, b, "b")};
+  output(maker.graph, OUTPUT_RESULT, "y", make_node(&maker, test->op, 2, sides, count, attributes));
+  return module;
+}
+
+/* How many pictures the convolution of the program has, if it has no dilation, else 0. Fails unless the interpreter agrees. */
+static int64_t pictures_without_dilation(const Dilated *test) {
+  Arena *arena = arena_create();
+  Module *module = dilated_module(arena, test);
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "dilated");
+  const Program *program = make_program(arena, module, 1);
+  int64_t pictures = -1;
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    if (kernel->kind != KERNEL_CONV && kernel->kind != KERNEL_CONV_INPUT &&
+        kernel->kind != KERNEL_CONV_WEIGHT)
+      continue;
+    assert_int_equal(pictures, -1);
+    bool is_plain = kernel->conv.dilation[0] == 1 && kernel->conv.dilation[1] == 1;
+    pictures = is_plain ? kernel->conv.n : 0;
+  }
+  arena_destroy(arena);
+  return pictures;
+}
+
+static const Op all_ops[] = {OP_CONV, OP_CONV_INPUT, OP_CONV_WEIGHT};
+
+static void check_phases(Dilated test, int64_t pictures) {
+  for (size_t i = 0; i < sizeof all_ops / sizeof *all_ops; i++) {
+    test.op = all_ops[i];
+    assert_int_equal(pictures_without_dilation(&test), pictures);
+  }
+}
+
+static void test_phases_are_pictures(void **state) {
+  (void)state;
+  check_phases((Dilated){.images = 2,
+                         .channels = 32,
+                         .results = 48,
+                         .extent = {12, 16},
+                         .low = {2, 2},
+                         .high = {2, 2},
+                         .dilation = {2, 2},
+                         .stride = 1},
+               8);
+  check_phases((Dilated){.images = 1,
+                         .channels = 48,
+                         .results = 32,
+                         .extent = {15, 16},
+                         .low = {3, 0},
+                         .high = {3, 2},
+                         .dilation = {3, 1},
+                         .stride = 1},
+               3);
+}
+
+/* Planes that the dilation does not divide, and without a padding; large ones, which hardly grow. */
+static void test_planes_grow_to_whole_phases(void **state) {
+  (void)state;
+  check_phases((Dilated){.images = 1,
+                         .channels = 32,
+                         .results = 32,
+                         .extent = {17, 16},
+                         .low = {2, 2},
+                         .high = {2, 2},
+                         .dilation = {2, 2},
+                         .stride = 1},
+               4);
+  check_phases((Dilated){.images = 1,
+                         .channels = 32,
+                         .results = 32,
+                         .extent = {21, 18},
+                         .low = {0, 2},
+                         .high = {0, 0},
+                         .dilation = {2, 2},
+                         .stride = 1},
+               4);
+}
+
+/* A gradient in few weights copies both sides for planes that grow by a sixth. */
+static void test_small_planes_of_few_channels_grow_for_products_alone(void **state) {
+  (void)state;
+  Dilated test = {.images = 2,
+                  .channels = 32,
+                  .results = 32,
+                  .extent = {13, 15},
+                  .low = {2, 2},
+                  .high = {2, 2},
+                  .dilation = {2, 2},
+                  .stride = 1};
+  static const int64_t pictures[] = {8, 8, 0};
+  for (int i = 0; i < 3; i++) {
+    test.op = all_ops[i];
+    assert_int_equal(pictures_without_dilation(&test), pictures[i]);
+  }
+}
+
+/* A padding that puts the phases of the result elsewhere, a stride, and channels that the filtering does not take. */
+static void test_others_keep_their_dilation(void **state) {
+  (void)state;
+  Dilated test = {.images = 2,
+                  .channels = 32,
+                  .results = 32,
+                  .extent = {12, 12},
+                  .low = {1, 1},
+                  .high = {1, 1},
+                  .dilation = {2, 2},
+                  .stride = 1};
+  check_phases(test, 0);
+  test.low[0] = test.low[1] = test.high[0] = test.high[1] = test.stride = 2;
+  check_phases(test, 0);
+  test.stride = 1;
+  test.channels = 8;
+  check_phases(test, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_phases_are_pictures),
+      cmocka_unit_test(test_planes_grow_to_whole_phases),
+      cmocka_unit_test(test_small_planes_of_few_channels_grow_for_products_alone),
+      cmocka_unit_test(test_others_keep_their_dilation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
