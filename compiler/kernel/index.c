@@ -5,6 +5,7 @@
  * known, most divisions of a reshape disappear:
  *
  *     (28 * i + j) / 28  ->  i            when 0 <= j < 28
+ *     (28 * i + j) / 56  ->  i / 2        the same
  *     28 * (x / 28) + x % 28  ->  x       the two halves of a split meet again
  *     b * (x % d) + b * d * (x / d % e)  ->  b * (x % (d * e))
  *
@@ -274,14 +275,34 @@ static bool quotient_is_constant(const Index *rest, int64_t divisor, const int64
   return *quotient == floor_div(greatest, divisor);
 }
 
+/* Leaves out terms that never reach the next multiple of what divides the others and the divisor: (s h + l) / (s d) is
+ * (h + l / s) / d, where l / s is one number. Returns s, by which the others are divided; 1: there are none such. */
+static int64_t sum_drop_low(Arena *arena, Sum *rest, int64_t divisor, const int64_t *extents,
+                            int axis_count) {
+  for (int i = 0; i < rest->terms.count; i++) {
+    int64_t scale = greatest_divisor(divisor, rest->terms.items[i].coefficient), quotient;
+    Sum high = {0}, low = {0};
+    sum_split(arena, sum_build(arena, rest), scale, &high, &low);
+    low.constant += high.constant * scale;
+    if (scale == 1 ||
+        !quotient_is_constant(sum_build(arena, &low), scale, extents, axis_count, &quotient))
+      continue;
+    high.constant = quotient;
+    *rest = high;
+    return scale;
+  }
+  return 1;
+}
+
 Index *index_div(Arena *arena, Index *a, int64_t divisor, const int64_t *extents, int axis_count) {
   CHECK(divisor > 0);
   if (divisor == 1) return a;
   Sum quotient = {0}, rest = {0};
   sum_split(arena, a, divisor, &quotient, &rest);
   int64_t low, constant;
-  int64_t scale = sum_shrink(&rest, divisor, &low);
-  divisor /= scale;
+  divisor /= sum_shrink(&rest, divisor, &low);
+  for (int64_t scale = 0; divisor > 1 && scale != 1; divisor /= scale)
+    scale = sum_drop_low(arena, &rest, divisor, extents, axis_count);
   Index *index = sum_build(arena, &rest);
   if (divisor == 1) {
     sum_add(arena, &quotient, index, 1);

@@ -21,6 +21,7 @@ typedef struct Demand {
   bool needs_memory; /* by a template, or by what reads it twice */
   bool is_convolved; /* by a loop that goes over windows of it */
   bool is_part;      /* of what is joined on the way to a kernel */
+  bool is_reshaped;  /* by one that asks */
   bool is_late;      /* by what is neither of the forward part nor made of it alone */
   int phase;         /* the latest of a kernel that asks */
 } Demand;
@@ -213,12 +214,23 @@ static bool is_better_kept(const Lowering *lowering, const Keeps *keeps, const N
   return kept_bytes(lowering, keeps, node, seen) > type_bytes(node->type);
 }
 
+/* A small value that is repeated along an axis which is then joined with another, as the means of groups for each of their
+ * channels, and read many times: each read would divide for its place. */
+static bool repeats_inside(const Node *node, const Demand *demand) {
+  enum { MANY_READS = 8 };
+  int64_t elements = shape_elements(node->type.shape);
+  return demand->is_reshaped && node->operand_count == 1 &&
+         shape_elements(node->operands[0]->type.shape) < elements &&
+         demand->reads >= (double)(MANY_READS * elements);
+}
+
 static bool should_inline(const Lowering *lowering, const Keeps *keeps, const Node *node,
                           const Demand *demand, bool joins) {
   const Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept) return false;
   if (op_info(node->op)->class->stands_alone) return false;
-  if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
+  if (is_plain_movement(node))
+    return !repeats_inside(node, demand); /* as a view, where a template needs it */
   if (demand->needs_memory || (demand->is_convolved && narrows(node))) return false;
   if (place->is_free) return true;
   if (demand->is_part && joins && family_of(node) != FAMILY_MOVEMENT) return false;
@@ -249,6 +261,7 @@ static void add_demand(const Lowering *lowering, const Keeps *keeps, const Node 
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
     if (phase > demand->phase) demand->phase = phase;
     if (is_late(keeps, node)) demand->is_late = true;
+    if (op_info(node->op)->class->keeps_order) demand->is_reshaped = true;
     if (op_joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (is_window_loop(node, place) || (is_inline && demands[node->id].is_convolved))
       demand->is_convolved = true;

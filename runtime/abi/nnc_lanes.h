@@ -213,17 +213,27 @@ NNC_INLINE bool nnc_is_any_f64(const nnc_group_bits_f64 *odd) {
     return nnc_##operation##_##name##_of_row(v, count, true);                                            \
   }
 
-/* Whether a value is more (less) than `than`, or not a number. */
+/* Whether a value is more (less) than `than`, or not a number while `than` is one. The first place of a value that is there: a
+ * NaN is found by a NaN. */
 #define NNC_DEFINE_SEARCH(name, type)                                                              \
   NNC_INLINE bool nnc_has_more_##name(const type *v, int64_t count, type than) {                   \
     int found = 0;                                                                                 \
     for (int64_t i = 0; i < count; i++) found |= !(v[i] <= than);                                  \
-    return found;                                                                                  \
+    return found && than == than;                                                                  \
   }                                                                                                \
   NNC_INLINE bool nnc_has_less_##name(const type *v, int64_t count, type than) {                   \
     int found = 0;                                                                                 \
     for (int64_t i = 0; i < count; i++) found |= !(v[i] >= than);                                  \
-    return found;                                                                                  \
+    return found && than == than;                                                                  \
+  }                                                                                                \
+  NNC_INLINE int32_t nnc_place_of_##name(const type *v, int64_t count, type value) {               \
+    const bool is_nan = value != value;                                                            \
+    int32_t place = INT32_MAX;                                                                     \
+    for (int32_t i = 0; i < count; i++) {                                                          \
+      const int32_t at = (v[i] == value) | (is_nan & (v[i] != v[i])) ? i : INT32_MAX;              \
+      place = at < place ? at : place;                                                             \
+    }                                                                                              \
+    return place;                                                                                  \
   }
 
 NNC_DEFINE_SEARCH(f32, float)

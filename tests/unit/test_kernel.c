@@ -159,6 +159,21 @@ static void test_digits_of_a_row_major_number_are_its_axes(void **state) {
   arena_destroy(f.arena);
 }
 
+/* Places of a group of 8 channels, of 7 parts: what never reaches the next channel does not count. */
+static void test_a_quotient_needs_no_terms_below_its_steps(void **state) {
+  (void)state;
+  Fixture f = fixture(64, 7, 9);
+  Arena *a = f.arena;
+  Index *place = flat(&f), *group = index_div(a, f.i, 8, f.extents, 3);
+  assert_true(index_equal(index_div(a, place, 8 * 63, f.extents, 3), group));
+  Index *later = index_add(a, place, index_const(a, 63));
+  Index *next = index_div(a, index_add(a, f.i, index_const(a, 1)), 8, f.extents, 3);
+  assert_true(index_equal(index_div(a, later, 8 * 63, f.extents, 3), next));
+  Index *beyond = index_add(a, place, index_const(a, 1)); /* may be the next channel's */
+  assert_false(index_equal(index_div(a, beyond, 8 * 63, f.extents, 3), group));
+  arena_destroy(a);
+}
+
 static void test_a_split_and_joined_axis_is_itself(void **state) {
   (void)state;
   Fixture f = fixture(1000, 1, 1);
@@ -396,6 +411,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_indices),
       cmocka_unit_test(test_digits_of_a_row_major_number_are_its_axes),
+      cmocka_unit_test(test_a_quotient_needs_no_terms_below_its_steps),
       cmocka_unit_test(test_a_split_and_joined_axis_is_itself),
       cmocka_unit_test(test_substitution_puts_indices_for_axes),
       cmocka_unit_test(test_keys_tell_structures_apart_and_nothing_else),

@@ -3,6 +3,8 @@
 #include "random_graph.h"
 #include "run_program.h"
 
+#include "kernel/builder.h"
+
 /* ---- random graphs ------------------------------------------------------------------------ */
 
 static void test_random_graphs(void **state) {
@@ -257,6 +259,34 @@ static void test_products_that_are_read_turned_are_written_turned(void **state) 
   check_turned_product(80, 1);
 }
 
+/* Means of groups, once for each of their channels, which are factors of all places: no kernel divides to find them. */
+static void test_values_repeated_inside_of_an_axis_are_stored(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "groups", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "groups");
+  Type x = TYPE(F32, 4, 24, 50), means = TYPE(F32, 4, 8);
+  static const int64_t two[] = {0, 1};
+  add_input(module, "x", x, false);
+  add_input(module, "m", means, false);
+  Node *each = make_broadcast(
+      &maker, make_unary(&maker, OP_EXP, leaf(&maker, OP_INPUT, means, "m")), SHAPE(4, 8, 3), two);
+  Node *factors = make_broadcast(&maker, make_reshape(&maker, each, SHAPE(4, 24)), x.shape, two);
+  output(maker.graph, OUTPUT_RESULT, "y",
+         make_binary(&maker, OP_MUL, leaf(&maker, OP_INPUT, x, "x"), factors));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "groups");
+  const Program *program = make_program(arena, module, 1);
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    int64_t base, coefficient[KERNEL_MAX_AXES];
+    ExprList list = kernel_expressions(arena, kernel, 0);
+    for (int k = 0; k < list.count; k++)
+      if (list.items[k]->kind == EXPR_LOAD)
+        assert_true(index_is_affine(list.items[k]->index, kernel->axis_count, &base, coefficient));
+  }
+  arena_destroy(arena);
+}
+
 /* How the product of a vector with a matrix [rows, columns], summed along `axis` of it, is computed. */
 static KernelKind kind_of_vector_product(int64_t rows, int64_t columns, int64_t axis) {
   Arena *arena = arena_create();
@@ -505,6 +535,7 @@ int main(void) {
       cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
       cmocka_unit_test(test_weights_by_winograd_are_made_in_pieces),
       cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
+      cmocka_unit_test(test_values_repeated_inside_of_an_axis_are_stored),
       cmocka_unit_test(test_a_vector_by_a_large_matrix_is_a_product),
       cmocka_unit_test(test_places_that_become_one_axis_leave_channels_last),
       cmocka_unit_test(test_gradients_need_little_of_activations),

@@ -55,12 +55,12 @@ static const char *row_in_memory(LoopWriter *writer, const Stage *stage, const c
                       index);
 }
 
-/* Blocks of values, of which few hold one that is better than the best so far: only these are
- * looked through. */
+/* Blocks of values, of which few hold one that is better than the best so far: only of these it is asked which it is. */
 static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int number) {
   Code *code = writer->code;
   DType dtype = loop_accumulator(stage);
-  const char *type = c_value_type(dtype), *sign = stage->reduce == OP_ARGMAX ? "more" : "less";
+  const char *type = c_value_type(dtype), *name = c_type_name(dtype);
+  bool is_max = stage->reduce == OP_ARGMAX;
   code_line(code, "int32_t s%d = 0;", number);
   code_block(code);
   code_line(code, "%s best = %s;", type, dialect_c.reduction_start(stage->reduce, dtype));
@@ -74,13 +74,9 @@ static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int num
   code_line(code, "v[l] = %s;", expression_render(code, &writer->scope, number)[0]);
   code_declare(code, mark, "j0", "const int64_t j0 = first + l;");
   code_close(code);
-  code_line(code, "if (!nnc_has_%s_%s(v, count, best)) continue;", sign, c_type_name(dtype));
-  code_open(code, "for (int64_t l = 0; l < count; l++)");
-  reduction_write_search(
-      code, &dialect_c,
-      &(Search){stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number)}, "v[l]",
-      "(first + l)");
-  code_close(code);
+  code_line(code, "if (!nnc_has_%s_%s(v, count, best)) continue;", is_max ? "more" : "less", name);
+  code_line(code, "best = nnc_%s_%s_row(v, count);", is_max ? "max" : "min", name);
+  code_line(code, "s%d = (int32_t)first + nnc_place_of_%s(v, count, best);", number, name);
   code_close(code);
   code_close(code);
 }
