@@ -5,8 +5,8 @@
                      [--plot FILE]
 
 The rows: every distinct contraction and convolution of models/*.net in all three directions, read from the compiler's
-own graphs; cubes from 256 to 4096 in every transposition, narrow and batched products; elementwise functions and
-reductions in f32 and f64. Peers: MKL and oneDNN through PyTorch, JAX (products), NumPy, numexpr
+own graphs; cubes from 256 to 4096 in every transposition, narrow and batched products; convolutions of layers that no
+model has, dilated, grouped and of sounds; elementwise functions and reductions in f32 and f64. Peers: MKL and oneDNN through PyTorch, JAX (products), NumPy, numexpr
 (bench/peers/install.sh).
 
 A row is verified first: our result of one step against that of each way a peer has, on the same data. Then rounds
@@ -36,6 +36,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, "kernels"))
+import convolutions  # noqa: E402
 import elementwise  # noqa: E402
 import extract      # noqa: E402
 import judge        # noqa: E402
@@ -57,7 +58,7 @@ def chosen(options):
         found = [row for row in found if row in most.values()]
     known = {row.key(): row for row in found}
     if not options.models:
-        for row in rows.made_contractions(options.quick) + elementwise.made(options.quick):
+        for row in rows.made_contractions(options.quick) + convolutions.made(options.quick) + elementwise.made(options.quick):
             known.setdefault(row.key(), row).of_peak = row.of_peak
     if options.conv == "direct":
         known = {key: row for key, row in known.items() if row.group.startswith("convolution ")}

@@ -55,3 +55,34 @@ def convolution(direction, x, w, out, geometry):
     operation = {"kind": "convolution", "direction": direction, **geometry}
     return rows.Row(group_of(direction, x, w, geometry["groups"], flop), name_of(direction, x, w, geometry), operation,
                     flop, moved, rows.program(states, value), sort=sort_of(w, geometry))
+
+
+# Of layers that no model here has: images, channels, results, extents, taps of an axis, and what differs from a stride, a
+# dilation and groups of 1.
+MADE = [
+    (8, 64, 64, (28, 28), 3, {"dilation": 2}),                       # DeepLab
+    (2, 256, 256, (32, 32), 3, {"dilation": 4}),
+    (8, 128, 128, (28, 28), 3, {"groups": 32}),                      # ResNeXt
+    (8, 64, 192, (27, 27), 5, {}),                                   # AlexNet
+    (8, 96, 96, (56, 56), 7, {"groups": 96}),                        # ConvNeXt
+    (8, 144, 144, (56, 56), 5, {"groups": 144, "stride": 2}),        # EfficientNet
+    (8, 64, 128, (4000,), 9, {}),                                    # sounds
+    (8, 64, 64, (1000,), 3, {"dilation": 8}),                        # WaveNet
+    (128, 64, 64, (32, 32), 3, {}),                                  # CIFAR
+    (8, 128, 256, (16, 16), 4, {"stride": 2}),                       # DCGAN
+    (4, 30, 50, (33, 33), 3, {}),
+]
+
+
+def made(is_quick):
+    """All three directions of each, with zeros around x that leave its extents to a stride of 1."""
+    found = []
+    for n, c, k, extents, taps, marks in MADE[:3] if is_quick else MADE:
+        stride, dilation, groups = (marks.get(name, 1) for name in ("stride", "dilation", "groups"))
+        pad = dilation * (taps - 1) // 2
+        out = [(extent + 2 * pad - dilation * (taps - 1) - 1) // stride + 1 for extent in extents]
+        each = lambda value: [value] * len(extents)
+        geometry = {"low": each(pad), "high": each(pad), "stride": each(stride), "dilation": each(dilation), "groups": groups}
+        found += [convolution(direction, [n, c, *extents], [k, c // groups, *each(taps)], [n, k, *out], geometry)
+                  for direction in (FORWARD, INPUT, WEIGHT)]
+    return found

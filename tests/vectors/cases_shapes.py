@@ -26,6 +26,7 @@ g.case("depthwise_conv2d(x, [1, 3], dilation = [1, 2], padding = \"same\")", lam
        x=N(1, 2, 2, 6), params={"w": N(2, 1, 1, 3), "b": N(2)})
 g.case("embedding(a, 3, 1)", lambda a, w: F.embedding(a, w), a=I(3, 6), params={"w": N(3, 1)})
 g.case("embedding(a, 4, 5)", lambda a, w: F.embedding(a, w), a=[[[0], [3]]], params={"w": N(4, 5)})
+g.case("group_means(x, 3)", lambda x: x.view(3, 3, 2).mean(2, keepdim=True).expand(3, 3, 2).reshape(3, 6), x=N(3, 6))
 g.case("normal_channels(x, mean(x, axis = 0), var(x, axis = 0), z, 0.1)",
        lambda x, z: F.batch_norm(x, None, None, z, None, True, 0, 0.1), x=N(4, 3), z=U(0.5, 2, 3))
 g.case("split_heads(x, 3)", lambda x: x.reshape(1, 2, 3, 1).transpose(1, 2), x=N(1, 2, 3))
