@@ -57,7 +57,7 @@ typedef struct BuiltKernel {
 /* The name and comment are set by the caller. */
 BuiltKernel builder_finish(KernelBuilder *builder);
 
-/* Joins adjacent axes wherever every access treats them as one. */
+/* Joins adjacent axes wherever every access treats them as one, and makes indices as short as they get. */
 void kernel_collapse(Arena *arena, Kernel *kernel);
 /* Makes all rows of a contraction but the innermost axis part of its batch, where it is turned (contract_is_turned): what
  * it stores then goes along memory for many rows, without a division for each. */
@@ -86,6 +86,8 @@ ExprList kernel_expressions(Arena *arena, const Kernel *kernel, int stage);
 /* index_substitute with the extents of the axes that the new indices are over. */
 Index *index_substitute_in(Arena *arena, Index *index, Index *const *by, int count,
                            const int64_t *extents, int axis_count);
+/* Quotients of a complete index without the terms that never reach the next one. */
+Index *index_shorten(Arena *arena, Index *index, const int64_t *extents, int axis_count);
 /* The number by which `part` must be multiplied to take its first term out of `index`. */
 bool index_factor(Arena *arena, const Index *index, const Index *part, int64_t *factor);
 

@@ -5,9 +5,12 @@
  * known, most divisions of a reshape disappear:
  *
  *     (28 * i + j) / 28  ->  i            when 0 <= j < 28
- *     (28 * i + j) / 56  ->  i / 2        the same
  *     28 * (x / 28) + x % 28  ->  x       the two halves of a split meet again
  *     b * (x % d) + b * d * (x / d % e)  ->  b * (x % (d * e))
+ *
+ * One more would hide such halves from each other, so that it is for indices that are complete (index_shorten):
+ *
+ *     (28 * i + j) / 56  ->  i / 2        when 0 <= j < 28
  *
  * All rules hold for floor division and for every integer x, also negative ones (padding). */
 #include "kernel/builder.h"
@@ -294,14 +297,16 @@ static int64_t sum_drop_low(Arena *arena, Sum *rest, int64_t divisor, const int6
   return 1;
 }
 
-Index *index_div(Arena *arena, Index *a, int64_t divisor, const int64_t *extents, int axis_count) {
+/* `is_short`: without terms that do not count. */
+static Index *divide(Arena *arena, Index *a, int64_t divisor, bool is_short, const int64_t *extents,
+                     int axis_count) {
   CHECK(divisor > 0);
   if (divisor == 1) return a;
   Sum quotient = {0}, rest = {0};
   sum_split(arena, a, divisor, &quotient, &rest);
   int64_t low, constant;
   divisor /= sum_shrink(&rest, divisor, &low);
-  for (int64_t scale = 0; divisor > 1 && scale != 1; divisor /= scale)
+  for (int64_t scale = 0; is_short && divisor > 1 && scale != 1; divisor /= scale)
     scale = sum_drop_low(arena, &rest, divisor, extents, axis_count);
   Index *index = sum_build(arena, &rest);
   if (divisor == 1) {
@@ -313,6 +318,10 @@ Index *index_div(Arena *arena, Index *a, int64_t divisor, const int64_t *extents
   }
   while (sum_join_halves(arena, &quotient)) continue;
   return sum_build(arena, &quotient);
+}
+
+Index *index_div(Arena *arena, Index *a, int64_t divisor, const int64_t *extents, int axis_count) {
+  return divide(arena, a, divisor, false, extents, axis_count);
 }
 
 /* Inside a modulus by `divisor`, x % e may be x when e is a multiple of the divisor. */
@@ -380,6 +389,20 @@ Index *index_substitute_in(Arena *arena, Index *index, Index *const *by, int cou
   case INDEX_LOAD: return index_load(arena, index->operand, left, index->value);
   }
   panic("index kind %d", (int)index->kind);
+}
+
+Index *index_shorten(Arena *arena, Index *index, const int64_t *extents, int axis_count) {
+  if (index->kind == INDEX_CONST || index->kind == INDEX_AXIS) return index;
+  Index *left = index_shorten(arena, index->left, extents, axis_count);
+  switch (index->kind) {
+  case INDEX_ADD:
+    return index_add(arena, left, index_shorten(arena, index->right, extents, axis_count));
+  case INDEX_MUL: return index_mul(arena, left, index->right->value);
+  case INDEX_DIV: return divide(arena, left, index->value, true, extents, axis_count);
+  case INDEX_MOD: return index_mod(arena, left, index->value, extents, axis_count);
+  case INDEX_LOAD: return index_load(arena, index->operand, left, index->value);
+  default: panic("index kind %d", (int)index->kind);
+  }
 }
 
 Index *index_substitute(Arena *arena, Index *index, Index *const *by, int count) {

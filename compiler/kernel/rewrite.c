@@ -20,8 +20,23 @@ static int index_divisions(const Index *index) {
   return own + index_divisions(index->left) + index_divisions(index->right);
 }
 
+static bool index_has_axis(const Index *index, int axis) {
+  if (index == NULL) return false;
+  if (index->kind == INDEX_AXIS) return index->value == axis;
+  return index_has_axis(index->left, axis) || index_has_axis(index->right, axis);
+}
+
+/* Divisions and moduli of what goes with an axis. */
+static int divisions_along(const Index *index, int axis) {
+  if (index == NULL) return 0;
+  int own = (index->kind == INDEX_DIV || index->kind == INDEX_MOD) && index_has_axis(index, axis);
+  return own + divisions_along(index->left, axis) + divisions_along(index->right, axis);
+}
+
 typedef struct Collapse {
   Arena *arena;
+  int axis;              /* which is joined with the next one */
+  const int64_t *before; /* extents */
   Index *by[2 * KERNEL_MAX_AXES];
   int count; /* axes before */
   int64_t extents[2 * KERNEL_MAX_AXES];
@@ -30,11 +45,20 @@ typedef struct Collapse {
   bool gets_worse;
 } Collapse;
 
+/* Whether the inner one of the axes is divided no more often where it is part of the joined axis. */
+static bool stays_undivided(const Collapse *collapse, Index *index, Index *next) {
+  if (index_divisions(next) == 0) return true;
+  Index *before = index_shorten(collapse->arena, index, collapse->before, collapse->count);
+  Index *after = index_shorten(collapse->arena, next, collapse->extents, collapse->after);
+  return divisions_along(after, collapse->axis) <= divisions_along(before, collapse->axis + 1);
+}
+
 static void collapse_index(Collapse *collapse, Index **index) {
   if (*index == NULL) return;
   Index *next = index_substitute_in(collapse->arena, *index, collapse->by, collapse->count,
                                     collapse->extents, collapse->after);
-  if (index_divisions(next) > index_divisions(*index)) collapse->gets_worse = true;
+  if (index_divisions(next) > index_divisions(*index) || !stays_undivided(collapse, *index, next))
+    collapse->gets_worse = true;
   if (collapse->commit) *index = next;
 }
 
@@ -61,6 +85,8 @@ static void collapse_stage(Collapse *collapse, Kernel *kernel, int number) {
 
 /* Axes and extents when `axis` and `axis + 1` of `count` are one; those of a stage follow. */
 static void collapse_prepare(Collapse *collapse, int axis, const int64_t *extent, int count) {
+  collapse->axis = axis;
+  collapse->before = extent;
   collapse->count = count;
   collapse->after = count - 1;
   for (int i = 0; i < count - 1; i++)
@@ -134,9 +160,26 @@ void kernel_collapse_stages(Arena *arena, Kernel *kernel) {
   }
 }
 
+/* ---- short indices ------------------------------------------------------------------------- */
+
+static void shorten_index(Arena *arena, Index **index, const int64_t *extents, int count) {
+  if (*index && index_divisions(*index) > 0) *index = index_shorten(arena, *index, extents, count);
+}
+
+static void shorten_stage(Arena *arena, Kernel *kernel, int number) {
+  Stage stage = kernel_stage(kernel, number);
+  int count;
+  const int64_t *extents = all_extents(arena, kernel, &stage, &count);
+  ExprList list = kernel_expressions(arena, kernel, number);
+  for (int i = 0; i < list.count; i++) shorten_index(arena, &list.items[i]->index, extents, count);
+  for (int i = 0; i < stage.store_count; i++)
+    shorten_index(arena, &stage.stores[i].index, extents, count);
+}
+
 void kernel_collapse(Arena *arena, Kernel *kernel) {
   const KernelClass *class = kernel_class(kernel);
   if (class->collapse) class->collapse(arena, kernel);
+  for (int s = 0; s < kernel_stage_count(kernel); s++) shorten_stage(arena, kernel, s);
 }
 
 /* ---- division by host scalars -------------------------------------------------------------- */
