@@ -30,8 +30,9 @@ typedef enum NodeForm {              /* what the operator's rule makes of it */
 typedef struct Place {
   PlaceKind kind;
   NodeForm form;
-  int group;      /* PLACE_GROUP */
-  bool is_kept;   /* an output of the graph or read by a scan's loop: must be in memory */
+  int group; /* PLACE_GROUP */
+  bool
+      is_kept; /* an output of the graph, read by a scan's loop, a copy: must be in memory, row-major */
   bool is_looped; /* read by a scan's loop */
   bool is_stored; /* PLACE_GROUP: some other kernel or the outside reads it */
   double reads;   /* elements of an operand that one evaluation of all of the node reads, about */

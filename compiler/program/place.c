@@ -99,6 +99,20 @@ static void place_node(Lowering *lowering, const Node *node) {
   else place_in_own_group(lowering, node);
 }
 
+/* A reshape to the same shape that a convolution reads is a copy for it (ops/grouped.c). */
+static void keep_copies(Lowering *lowering) {
+  for (int i = 0; i < lowering->graph->nodes.count; i++) {
+    const Node *node = lowering->graph->nodes.items[i];
+    bool is_seen = op_info(node->op)->class->family == FAMILY_CONVOLUTION;
+    for (int k = 0; is_seen && k < node->operand_count; k++) {
+      const Node *operand = node->operands[k];
+      lowering->places[operand->id].is_kept |=
+          op_info(operand->op)->class->keeps_order &&
+          shape_equal(operand->type.shape, operand->operands[0]->type.shape);
+    }
+  }
+}
+
 void stage_place(Lowering *lowering) {
   const Graph *graph = lowering->graph;
   lowering->live = graph_live_nodes(lowering->arena, graph);
@@ -109,6 +123,7 @@ void stage_place(Lowering *lowering) {
   for (int i = 0; i < graph->outputs.count; i++)
     lowering->places[graph->outputs.items[i].node->id].is_kept = true;
   scans_keep_operands(lowering);
+  keep_copies(lowering);
   for (int i = 0; i < graph->nodes.count; i++) {
     lowering->node_of[graph->nodes.items[i]->id] = graph->nodes.items[i];
     find_phase(lowering, graph->nodes.items[i]);

@@ -259,6 +259,47 @@ static void test_products_that_are_read_turned_are_written_turned(void **state) 
   check_turned_product(80, 1);
 }
 
+static Node *convolution_of(const Maker *maker, Node *x, Node *w, int64_t padding, int64_t groups) {
+  int64_t ones[] = {1, 1}, around[] = {padding, padding};
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_STRIDE, 2, ones), attr_make_ints(ATTR_LOW, 2, around),
+      attr_make_ints(ATTR_HIGH, 2, around), attr_make_ints(ATTR_DILATION, 2, ones),
+      attr_make_int(ATTR_GROUPS, groups)};
+  return make_node(maker, OP_CONV, 2, (Node *[]){x, w}, 5, attributes);
+}
+
+/* Between convolutions of all channels, which lie last there, one of groups of four reads a copy that is planes. */
+static void test_groups_of_few_channels_read_planes(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "grouped", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "grouped");
+  Type x = TYPE(F32, 2, 32, 6, 6), one = TYPE(F32, 32, 32, 1, 1), few = TYPE(F32, 32, 4, 3, 3);
+  add_input(module, "x", x, false);
+  add_variable(module, VARIABLE_PARAM, "a", one);
+  add_variable(module, VARIABLE_PARAM, "b", few);
+  Node *a = leaf(&maker, OP_PARAM, one, "a"), *b = leaf(&maker, OP_PARAM, few, "b");
+  Node *first =
+      convolution_of(&maker, make_unary(&maker, OP_EXP, leaf(&maker, OP_INPUT, x, "x")), a, 0, 1);
+  Node *middle = convolution_of(&maker, make_unary(&maker, OP_TANH, first), b, 1, 8);
+  Node *last = convolution_of(&maker, make_unary(&maker, OP_TANH, middle), a, 0, 1);
+  output(maker.graph, OUTPUT_RESULT, "y", make_unary(&maker, OP_COS, last));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "grouped");
+  const Program *program = make_program(arena, module, 1);
+  int of_groups = 0, of_all = 0;
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    if (kernel->kind != KERNEL_CONV) continue;
+    bool reads_planes = (kernel->conv.last & 1) == 0;
+    assert_int_equal(reads_planes, kernel->conv.groups == 8);
+    of_groups += kernel->conv.groups == 8;
+    of_all += kernel->conv.groups == 1;
+  }
+  assert_int_equal(of_groups, 1);
+  assert_true(of_all > 0);
+  arena_destroy(arena);
+}
+
 /* Means of groups, once for each of their channels, which are factors of all places: no kernel divides to find them. */
 static void test_values_repeated_inside_of_an_axis_are_stored(void **state) {
   (void)state;
@@ -535,6 +576,7 @@ int main(void) {
       cmocka_unit_test(test_deep_products_of_activations_are_made_in_pieces),
       cmocka_unit_test(test_weights_by_winograd_are_made_in_pieces),
       cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
+      cmocka_unit_test(test_groups_of_few_channels_read_planes),
       cmocka_unit_test(test_values_repeated_inside_of_an_axis_are_stored),
       cmocka_unit_test(test_a_vector_by_a_large_matrix_is_a_product),
       cmocka_unit_test(test_places_that_become_one_axis_leave_channels_last),
