@@ -120,26 +120,29 @@ static Node *make_without_dilation(const Maker *maker, const Convolution *conv,
   return make_node(maker, node->op, 2, operands, node->attribute_count, attributes);
 }
 
-/* A gradient in weights copies both sides: with few channels it gains only where planes hardly grow. */
-static bool grows_in_vain(const Convolution *conv, const ConvSlots *phase) {
-  enum { FEW_WEIGHTS = 128 * 128, PART = 16 };
-  int64_t plane = 1, whole = 1;
+/* Whether planes grow by more than a part of theirs, so that zeros take what the filtering gains. A gradient in weights copies
+ * both sides: with few channels it gains only where planes hardly grow. */
+static bool grows_in_vain(const Convolution *conv) {
+  enum { FEW_WEIGHTS = 128 * 128, FEW_PART = 16, PART = 2 };
+  bool is_of_few =
+      conv->node->op == OP_CONV_WEIGHT && conv->w.dim[0] * conv->w.dim[1] < FEW_WEIGHTS;
+  double plane = 1, whole = 1;
   for (int i = 0; i < SPATIAL; i++) {
-    plane *= conv->y.dim[FIRST + i];
-    whole *= phase->out[i] * conv->dilation[i];
+    int64_t x = conv->x.dim[FIRST + i], y = conv->y.dim[FIRST + i], d = conv->dilation[i];
+    plane *= (double)(x + y);
+    whole *= (double)(align_up(x, d) + align_up(y, d));
   }
-  return conv->node->op == OP_CONV_WEIGHT && phase->c * phase->k < FEW_WEIGHTS &&
-         PART * (whole - plane) > plane;
+  return (is_of_few ? FEW_PART : PART) * (whole - plane) > plane;
 }
 
 Node *make_of_phases(const Maker *maker, const Target *target, const Node *node,
                      Node *const *operands) {
   Convolution conv;
   if (target->conv_gains_by_winograd == NULL || node->type.dtype != DTYPE_F32 ||
-      !find_shapes(node, &conv) || !find_phases(&conv))
+      !find_shapes(node, &conv) || !find_phases(&conv) || grows_in_vain(&conv))
     return NULL;
   ConvSlots slots = slots_of_phases(&conv);
-  if (!target->conv_gains_by_winograd(&slots) || grows_in_vain(&conv, &slots)) return NULL;
+  if (!target->conv_gains_by_winograd(&slots)) return NULL;
   bool is_weight = node->op == OP_CONV_WEIGHT;
   Node *own[] = {split(maker, operands[0], conv.dilation),
                  is_weight ? split(maker, operands[1], conv.dilation) : operands[1]};

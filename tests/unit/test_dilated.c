@@ -126,7 +126,8 @@ static void test_small_planes_of_few_channels_grow_for_products_alone(void **sta
   }
 }
 
-/* A padding that puts the phases of the result elsewhere, a stride, and channels that the filtering does not take. */
+/* A padding that puts the phases of the result elsewhere, a stride, channels that the filtering does not take, and a dilation
+ * that is larger than the plane. */
 static void test_others_keep_their_dilation(void **state) {
   (void)state;
   Dilated test = {.images = 2,
@@ -142,6 +143,10 @@ static void test_others_keep_their_dilation(void **state) {
   check_phases(test, 0);
   test.stride = 1;
   test.channels = 8;
+  check_phases(test, 0);
+  test.channels = 32; /* planes of one dilation would be mostly zeros */
+  test.low[0] = test.low[1] = test.high[0] = test.high[1] = 40;
+  test.dilation[0] = test.dilation[1] = 40;
   check_phases(test, 0);
 }
 
