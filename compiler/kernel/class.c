@@ -36,10 +36,17 @@ void kernel_allow_tf32(Kernel *kernel) {
                     kernel->operands[1].dtype == DTYPE_F32;
 }
 
+/* Of a vector, whose product waits for memory. */
+static bool is_of_vector(const Kernel *kernel) {
+  const ContractSlots *slots = &kernel->contract;
+  return kernel->kind == KERNEL_CONTRACT &&
+         (axis_group_extent(&slots->m) == 1 || axis_group_extent(&slots->n) == 1);
+}
+
 void kernel_split_products(Kernel *kernel) {
   bool multiplies = kernel->kind == KERNEL_CONTRACT || kernel->kind == KERNEL_CONV ||
                     kernel->kind == KERNEL_CONV_INPUT || kernel->kind == KERNEL_CONV_WEIGHT;
-  kernel->is_x3 = multiplies && kernel->operands[0].dtype == DTYPE_F32 &&
+  kernel->is_x3 = multiplies && !is_of_vector(kernel) && kernel->operands[0].dtype == DTYPE_F32 &&
                   kernel->operands[1].dtype == DTYPE_F32 && kernel_sum_type(kernel) == DTYPE_F32;
 }
 

@@ -108,14 +108,16 @@ static bool sums_lines_of_matrix(const KernelBuilder *builder, const Node *node,
   int side = free_extent(node, sides, 0) == 1 ? 1 : 0;
   const Node *matrix = node->operands[side];
   const Target *target = builder_target(builder);
+  int64_t bytes = type_bytes(matrix->type);
   bool is_read = matrix->op == OP_PARAM || matrix->op == OP_STATE || matrix->op == OP_INPUT;
   if (target->least_lines_bytes == 0 || !is_read || sides->batch[0]->count > 0 ||
       matrix->type.shape.rank != 2 || sides->sum[side]->count != 1 ||
-      dtype_is_half(matrix->type.dtype) || type_bytes(matrix->type) < target->least_lines_bytes)
+      dtype_is_half(matrix->type.dtype) || bytes < target->least_lines_bytes)
     return false;
   int64_t axis = sides->sum[side]->ints[0];
   const int64_t *extents = matrix->type.shape.dim;
-  return extents[axis] <= LONG_SUM && (axis == 1 || extents[1] >= target->least_line);
+  bool adds_lines = bytes > target->least_lines_bytes && extents[1] >= target->least_line;
+  return extents[axis] <= LONG_SUM && (axis == 1 || adds_lines);
 }
 
 /* Whether a single row is multiplied by a large matrix of weights that the template may keep. The matrix lies with

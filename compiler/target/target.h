@@ -133,7 +133,7 @@ typedef struct Target {
    * reduction. 0: it is always a reduction. */
   int64_t least_kept_bytes;
   /* Of a matrix whose product with a vector is a template, and no reduction, where both are summed along lines, or where
-   * its lines, of at least `least_line` elements, are added up. 0: it is always a reduction. */
+   * there is more of it and its lines, of at least `least_line` elements, are added up. 0: it is always a reduction. */
   int64_t least_lines_bytes, least_line;
   /* Whether a kernel that keeps nothing packs operand 1 in each run, for so few rows that it takes a share of the
    * time worth a kernel of its own. NULL: none does. */
