@@ -138,11 +138,11 @@ static const char *ahead_of_tile(const ContractWriter *writer) {
     return reads_rows_once(writer) ? ahead_of_rows(writer) : ahead_of_result(writer);
   /* With few tiles to a panel it would be asked for at nearly every step of k. Where b stays in the last cache
    * that takes longer than what the processor fetches by itself. */
-  enum { LEAST_ROWS = 48, NEAR_BYTES = 8 << 20 };
-  bool streams =
-      !writer->grid.pack_b && !writer->grid.is_kept &&
-      (writer->grid.m_block >= LEAST_ROWS || operand_bytes(writer, writer->b_slot) > NEAR_BYTES) &&
-      is_large(writer, writer->b_slot) && writer->grid.k >= 64;
+  enum { LEAST_ROWS = 48 };
+  bool streams = !writer->grid.pack_b && !writer->grid.is_kept &&
+                 (writer->grid.m_block >= LEAST_ROWS ||
+                  operand_bytes(writer, writer->b_slot) > LAST_CACHE_BYTES) &&
+                 is_large(writer, writer->b_slot) && writer->grid.k >= 64;
   int count = find_reads(writer, places);
   if (count > 0 || !streams) count = add_results(writer, places, count);
   if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)

@@ -5,14 +5,11 @@
 /* Columns at a time, so that their sums stay near: a multiple of a group's 3 and 2, at most TILE_MAX_COLUMNS. */
 enum { THIN_PANEL = 48 };
 
-/* With more rows than a group has, the next columns can come while the other groups are multiplied. They are asked for
- * where they lie in memory, as those of a larger side do. */
-enum { FAR_LINES_BYTES = 8 << 20 };
-
+/* With more rows than a group has, the next columns of a far side can come while the other groups are multiplied. */
 static const char *dots_text(const ContractWriter *writer) {
   Arena *arena = writer->arena;
   const KernelOperand *large = &writer->kernel->operands[writer->b_slot];
-  bool is_far = large->elements * dtype_size(large->dtype) > FAR_LINES_BYTES;
+  bool is_far = large->elements * dtype_size(large->dtype) > LAST_CACHE_BYTES;
   const char *call = arena_printf(
       arena, "nnc_dots_%s(%lld, cols, %s, %lld, %s, %lld, %s + %s, %lld, %s, %s);\n",
       c_type_name(writer->sum), (long long)writer->grid.m,

@@ -494,12 +494,11 @@ static const char *to_text(const DepthwiseGrid *grid, Arena *arena,
 /* Asks for what the next positions see, and for their gradients, where that comes from memory: vectors meet lines of the
  * cache place by place, which no processor foresees. */
 static const char *fetch_text(const DepthwiseGrid *grid, Arena *arena, const Kernel *kernel) {
-  enum { FAR_BYTES = 8 << 20 };
   bool fetches[2];
   for (int i = 0; i < 2; i++) {
     const KernelOperand *operand = &kernel->operands[i];
     fetches[i] = !grid->copies[i] && !grid->is_fed &&
-                 operand->elements * dtype_size(operand->dtype) > FAR_BYTES;
+                 operand->elements * dtype_size(operand->dtype) > LAST_CACHE_BYTES;
   }
   const char *seen = "for (int64_t r = 0; r < rows; r++)\n"
                      "  nnc_fetch_places(from[r] + (left + SEEN) * CHANNELS, AT_ONCE * S2, STEP, "

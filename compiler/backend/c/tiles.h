@@ -17,6 +17,7 @@ enum {
       64 << 20, /* of an operand that is in no cache: twice the last one of many processors */
   FAR_SIDE_BYTES =
       2 << 20, /* twice the second-level cache: most of a larger side of a product lies beyond it */
+  LAST_CACHE_BYTES = 8 << 20, /* an operand that stays in the last cache until it is read again */
   /* A matrix that is read once: several of its lines at a time are faster than one where they come from beyond the
    * second-level cache. */
   FAR_MATRIX_BYTES = 1 << 20,

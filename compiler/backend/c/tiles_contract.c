@@ -436,7 +436,7 @@ static bool dots_gain(const Kernel *kernel, int64_t rows, int64_t columns, int64
 static bool axpy_gains(const Kernel *kernel, const Side *few, const Side *lines, int64_t depth) {
   static const struct {
     int64_t rows, bytes;
-  } most[] = {{4, FAR_MATRIX_BYTES + 1}, {8, 8 << 20}, {24, 32 << 20}};
+  } most[] = {{4, FAR_MATRIX_BYTES + 1}, {8, LAST_CACHE_BYTES}, {24, 4 * LAST_CACHE_BYTES}};
   int64_t rows = axis_group_extent(few->outer), columns = axis_group_extent(lines->outer);
   int64_t bytes = columns * depth * dtype_size(kernel_sum_type(kernel));
   if (depth <= LINE_DEPTH || columns < LEAST_AXPY_COLUMNS || !side_is_in_place(kernel, *few) ||
