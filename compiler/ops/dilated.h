@@ -1,4 +1,4 @@
-/* Dilated convolutions as ordinary ones, as the stage `prepare` makes them. */
+/* Dilated convolutions as ordinary ones, as the stage `phases` makes them. */
 #ifndef NNC_OPS_DILATED_H
 #define NNC_OPS_DILATED_H
 

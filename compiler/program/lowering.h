@@ -31,8 +31,8 @@ typedef struct Place {
   PlaceKind kind;
   NodeForm form;
   int group; /* PLACE_GROUP */
-  bool
-      is_kept; /* an output of the graph, read by a scan's loop, a copy: must be in memory, row-major */
+  /* An output of the graph, read by a scan's loop, or a copy: must be in memory, row-major. */
+  bool is_kept;
   bool is_looped; /* read by a scan's loop */
   bool is_stored; /* PLACE_GROUP: some other kernel or the outside reads it */
   double reads;   /* elements of an operand that one evaluation of all of the node reads, about */
