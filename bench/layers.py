@@ -7,7 +7,6 @@ The rows are those of layers/rows.py whose name matches: layers of which no mode
 slow in one of them is seen. Ours is `OUT bench`; PyTorch has contiguous operands and a fused update. The ratio is its least time by
 ours; that of the medians stands beside it; the bar is 1.
 Status: 0 all bars met, 1 one is missed, 2 nothing to measure with."""
-import argparse
 import json
 import math
 import os
@@ -44,34 +43,22 @@ def measure(options, layer, cpus, theirs, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pattern", nargs="?", default="")
-    parser.add_argument("--threads", default="2", type=lambda text: [int(word) for word in text.split(",")])
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=0.2)
-    parser.add_argument("--build", default=os.path.join(HERE, "../build"))
-    parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"))
-    parser.add_argument("--json")
-    options = parser.parse_args()
+    options = sides.options_of(__doc__, HERE, lambda parser: parser.add_argument("pattern", nargs="?", default=""),
+                               threads="2", rounds=2, seconds=0.2)
     chosen = [layer for layer in LAYERS if re.search(options.pattern, layer.name)]
-    python = os.path.join(options.peers, "bin/python")
-    if not os.path.exists(python):
-        sides.stop("no %s; bench/peers/install.sh makes it" % python)
     if not chosen:
         sides.stop("no such layer")
     found = []
     print("%-28s t %10s %10s %8s %8s" % ("layer", "ours ms", "torch ms", "ratio", "median"))
     for threads in options.threads:
         cpus = sorted(os.sched_getaffinity(0))[:threads]
-        theirs = sides.Theirs(python, cpus, os.path.join(HERE, "layers/peer.py"))
+        theirs = sides.Theirs(options.python, cpus, os.path.join(HERE, "layers/peer.py"))
         with tempfile.TemporaryDirectory() as folder:
             found += [measure(options, layer, cpus, theirs, folder) for layer in chosen]
         theirs.close()
     print("geometric mean %.2f, the least %.2f" % (
         math.exp(statistics.mean(math.log(row["ratio"]) for row in found)), min(row["ratio"] for row in found)))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(found, file, indent=1)
+    sides.write_json(options, found)
     return any(row["ratio"] < BAR for row in found)
 
 

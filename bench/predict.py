@@ -10,7 +10,6 @@ Runtime has the same network, exported, with all its optimizations. Of each the 
 Rounds alternate between all ways on the same processors. The ratio is the fastest peer's least time by our least; that
 of the medians stands beside it; the bar is 1.2. --folder keeps the executables, and takes those that are there.
 Status: 0 all bars met, 1 one is missed, 2 nothing to measure with."""
-import argparse
 import json
 import os
 import statistics
@@ -35,7 +34,7 @@ def ours(options, name, cpus, seconds):
 
 def measure(options, name, threads):
     cpus = sorted(os.sched_getaffinity(0))[:threads]
-    theirs = sides.Theirs(os.path.join(options.peers, "bin/python"), cpus, os.path.join(HERE, "predict/peer.py"))
+    theirs = sides.Theirs(options.python, cpus, os.path.join(HERE, "predict/peer.py"))
     found = {"nnc": []}
     for way in WAYS:
         try:
@@ -59,26 +58,16 @@ def measure(options, name, threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=["mobilenet_v2", "resnet50"])
-    parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=0.6)
-    parser.add_argument("--build", default=os.path.join(HERE, "../build"))
-    parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"))
-    parser.add_argument("--folder")
-    parser.add_argument("--json")
-    options = parser.parse_args()
-    if not os.path.exists(os.path.join(options.peers, "bin/python")):
-        sides.stop("no %s; bench/peers/install.sh makes it" % options.peers)
+    def add(parser):
+        parser.add_argument("models", nargs="*", default=["mobilenet_v2", "resnet50"])
+        parser.add_argument("--folder")
+    options = sides.options_of(__doc__, HERE, add, threads="1,2", rounds=4, seconds=0.6)
     with tempfile.TemporaryDirectory() as own:
         options.folder = options.folder or own
         os.makedirs(options.folder, exist_ok=True)
         print("milliseconds a picture, the least (median)")
         rows = [measure(options, name, threads) for name in options.models for threads in options.threads]
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=1)
+    sides.write_json(options, rows)
     return any(row["ratio"] < BAR for row in rows)
 
 

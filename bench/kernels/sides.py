@@ -1,6 +1,7 @@
 """The sides of bench/kernels.py, each on as many processors as it has threads: Ours, Theirs, Machine.
 
 All are processes: an executable of nnc's a row, a peer.py for each number of threads, bench/limits.c."""
+import argparse
 import json
 import os
 import shutil
@@ -109,6 +110,31 @@ def mkl_library(python):
     if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
         output([compiler(None), "-O2", "-shared", "-fPIC", source, "-o", library])
     return library
+
+
+def options_of(doc, bench, add, **defaults):
+    """What programs beside predict.py in the folder `bench` are told: add(parser) adds their own; `defaults`: threads, rounds,
+    seconds. Stops where there are no peers."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add(parser)
+    parser.add_argument("--threads", default=defaults["threads"], type=lambda text: [int(word) for word in text.split(",")])
+    parser.add_argument("--rounds", type=int, default=defaults["rounds"])
+    parser.add_argument("--seconds", type=float, default=defaults["seconds"])
+    parser.add_argument("--build", default=os.path.join(bench, "../build"))
+    parser.add_argument("--peers", default=os.path.join(bench, "../build/peers"))
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    options.python = os.path.join(options.peers, "bin/python")
+    if not os.path.exists(options.python):
+        stop("no %s; bench/peers/install.sh makes it" % options.python)
+    return options
+
+
+def write_json(options, found):
+    """What was found, where --json tells."""
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(found, file, indent=1)
 
 
 class Theirs:
