@@ -63,62 +63,43 @@ static void check_phases(Dilated test, int64_t pictures) {
   }
 }
 
-static void test_phases_are_pictures(void **state) {
-  (void)state;
-  check_phases((Dilated){.images = 2,
-                         .channels = 32,
-                         .results = 48,
-                         .extent = {12, 16},
-                         .low = {2, 2},
-                         .high = {2, 2},
-                         .dilation = {2, 2},
-                         .stride = 1},
-               8);
-  check_phases((Dilated){.images = 1,
-                         .channels = 48,
-                         .results = 32,
-                         .extent = {15, 16},
-                         .low = {3, 0},
-                         .high = {3, 2},
-                         .dilation = {3, 1},
-                         .stride = 1},
-               3);
+/* Of h x w places, with a padding of so many on each side. */
+static Dilated dilated(int64_t images, int64_t channels, int64_t h, int64_t w, int64_t padding,
+                       int64_t dilation) {
+  return (Dilated){.images = images,
+                   .channels = channels,
+                   .results = 32,
+                   .extent = {h, w},
+                   .low = {padding, padding},
+                   .high = {padding, padding},
+                   .dilation = {dilation, dilation},
+                   .stride = 1};
 }
 
-/* Planes that the dilation does not divide, and without a padding; large ones, which hardly grow. */
+static void test_phases_are_pictures(void **state) {
+  (void)state;
+  check_phases(dilated(2, 48, 12, 16, 2, 2), 8);
+  Dilated along_one =
+      dilated(1, 32, 15, 16, 3, 3); /* and with a padding of its own on either side */
+  along_one.dilation[1] = 1;
+  along_one.low[1] = 0;
+  along_one.high[1] = 2;
+  check_phases(along_one, 3);
+}
+
+/* Planes that the dilation does not divide, with a padding and with none at most sides. */
 static void test_planes_grow_to_whole_phases(void **state) {
   (void)state;
-  check_phases((Dilated){.images = 1,
-                         .channels = 32,
-                         .results = 32,
-                         .extent = {17, 16},
-                         .low = {2, 2},
-                         .high = {2, 2},
-                         .dilation = {2, 2},
-                         .stride = 1},
-               4);
-  check_phases((Dilated){.images = 1,
-                         .channels = 32,
-                         .results = 32,
-                         .extent = {21, 18},
-                         .low = {0, 2},
-                         .high = {0, 0},
-                         .dilation = {2, 2},
-                         .stride = 1},
-               4);
+  check_phases(dilated(1, 32, 17, 16, 2, 2), 4);
+  Dilated unpadded = dilated(1, 32, 21, 18, 0, 2);
+  unpadded.low[1] = 2;
+  check_phases(unpadded, 4);
 }
 
 /* A gradient in few weights copies both sides for planes that grow by a sixth. */
 static void test_small_planes_of_few_channels_grow_for_products_alone(void **state) {
   (void)state;
-  Dilated test = {.images = 2,
-                  .channels = 32,
-                  .results = 32,
-                  .extent = {13, 15},
-                  .low = {2, 2},
-                  .high = {2, 2},
-                  .dilation = {2, 2},
-                  .stride = 1};
+  Dilated test = dilated(2, 32, 13, 15, 2, 2);
   static const int64_t pictures[] = {8, 8, 0};
   for (int i = 0; i < 3; i++) {
     test.op = all_ops[i];
@@ -127,27 +108,15 @@ static void test_small_planes_of_few_channels_grow_for_products_alone(void **sta
 }
 
 /* A padding that puts the phases of the result elsewhere, a stride, channels that the filtering does not take, and a dilation
- * that is larger than the plane. */
+ * that is larger than the plane: its phases would be mostly zeros. */
 static void test_others_keep_their_dilation(void **state) {
   (void)state;
-  Dilated test = {.images = 2,
-                  .channels = 32,
-                  .results = 32,
-                  .extent = {12, 12},
-                  .low = {1, 1},
-                  .high = {1, 1},
-                  .dilation = {2, 2},
-                  .stride = 1};
-  check_phases(test, 0);
-  test.low[0] = test.low[1] = test.high[0] = test.high[1] = test.stride = 2;
-  check_phases(test, 0);
-  test.stride = 1;
-  test.channels = 8;
-  check_phases(test, 0);
-  test.channels = 32; /* planes of one dilation would be mostly zeros */
-  test.low[0] = test.low[1] = test.high[0] = test.high[1] = 40;
-  test.dilation[0] = test.dilation[1] = 40;
-  check_phases(test, 0);
+  check_phases(dilated(2, 32, 12, 12, 1, 2), 0);
+  Dilated strided = dilated(2, 32, 12, 12, 2, 2);
+  strided.stride = 2;
+  check_phases(strided, 0);
+  check_phases(dilated(2, 8, 12, 12, 2, 2), 0);
+  check_phases(dilated(2, 32, 12, 12, 40, 40), 0);
 }
 
 int main(void) {
