@@ -142,8 +142,8 @@ Node *make_of_phases(const Maker *maker, const Target *target, const Node *node,
       !find_shapes(node, &conv) || !find_phases(&conv) || grows_in_vain(&conv))
     return NULL;
   ConvSlots slots = slots_of_phases(&conv);
-  if (!target->conv_gains_by_winograd(&slots)) return NULL;
   bool is_weight = node->op == OP_CONV_WEIGHT;
+  if (!target->conv_gains_by_winograd(&slots, is_weight)) return NULL;
   Node *own[] = {split(maker, operands[0], conv.dilation),
                  is_weight ? split(maker, operands[1], conv.dilation) : operands[1]};
   Node *made = make_without_dilation(maker, &conv, own);

@@ -123,8 +123,9 @@ typedef struct Target {
   /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
-  /* Whether a convolution of f32 had better be computed by Winograd's minimal filtering; NULL: none. */
-  bool (*conv_gains_by_winograd)(const ConvSlots *slots);
+  /* Whether a convolution of f32, or the gradient in its weights, had better be computed by Winograd's minimal
+   * filtering; NULL: none. */
+  bool (*conv_gains_by_winograd)(const ConvSlots *slots, bool is_weight);
   bool (*is_winograd)(const Kernel *kernel); /* whether a kernel is; NULL: none */
   /* Bytes of the copy of operand 1 that a kernel with `keeps_weights` reads instead of it; 0: it had better have
    * none. NULL: none has. */

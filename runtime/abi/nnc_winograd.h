@@ -122,7 +122,7 @@ NNC_INLINE void nnc_winograd_fetch(const nnc_winograd_places *next, int64_t shar
 }
 
 /* A y A' of all tiles: y are the 2 x 2 places where a tile's results lie, zero outside. */
-NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles) {
+NNC_INLINE void nnc_winograd_gradient_2(const nnc_winograd_tiles *tiles) {
   for (int64_t r = 0; r < tiles->rows; r++)
     for (int64_t k = 0; k < tiles->columns; k++) {
       const int64_t x0 = 2 * (tiles->first + r), x1 = 2 * k;
@@ -173,7 +173,7 @@ NNC_INLINE void nnc_winograd_result_2(const float *m, int64_t product, float *to
 }
 
 /* G' u G of one vector of sums. */
-NNC_INLINE void nnc_winograd_taps(const float *u, int64_t product, nnc_vec_f32 g[3][3]) {
+NNC_INLINE void nnc_winograd_taps_2(const float *u, int64_t product, nnc_vec_f32 g[3][3]) {
   const nnc_vec_f32 half = nnc_splat_f32(0.5f);
   nnc_vec_f32 t[3][4];
   NNC_UNROLL for (int k = 0; k < 4; k++) {

@@ -26,6 +26,8 @@
 #define NNC_WINOGRAD_B2 (NNC_WINOGRAD_B * NNC_WINOGRAD_B)
 #define NNC_WINOGRAD_S (NNC_WINOGRAD_A2 + NNC_WINOGRAD_B2)
 #define NNC_WINOGRAD_T (NNC_WINOGRAD_A2 * NNC_WINOGRAD_B2)
+#define NNC_WINOGRAD_U (2 * NNC_WINOGRAD_A2 * (NNC_WINOGRAD_A2 - NNC_WINOGRAD_B2))
+#define NNC_WINOGRAD_V (2 * NNC_WINOGRAD_B2 * (NNC_WINOGRAD_B2 - NNC_WINOGRAD_A2))
 
 /* B' d */
 NNC_INLINE void nnc_winograd_places_4(const nnc_vec_f32 d[6], nnc_vec_f32 to[6]) {
@@ -56,8 +58,7 @@ NNC_INLINE void nnc_winograd_sums_4(const nnc_vec_f32 m[6], nnc_vec_f32 to[4]) {
 
 /* G g */
 NNC_INLINE void nnc_winograd_spread_4(const nnc_vec_f32 g[3], nnc_vec_f32 to[6]) {
-  const float u = 2 * NNC_WINOGRAD_A2 * (NNC_WINOGRAD_A2 - NNC_WINOGRAD_B2);
-  const float v = 2 * NNC_WINOGRAD_B2 * (NNC_WINOGRAD_B2 - NNC_WINOGRAD_A2);
+  const float u = NNC_WINOGRAD_U, v = NNC_WINOGRAD_V;
   const nnc_vec_f32 even_a =
       nnc_splat_f32(1 / u) * g[0] + nnc_splat_f32(NNC_WINOGRAD_A2 / u) * g[2];
   const nnc_vec_f32 even_b =
@@ -153,6 +154,75 @@ NNC_INLINE void nnc_winograd_pack_4(const nnc_winograd_weights *weights) {
         }
       }
     }
+}
+
+/* A y */
+NNC_INLINE void nnc_winograd_widen_4(const nnc_vec_f32 y[4], nnc_vec_f32 to[6]) {
+  const nnc_vec_f32 a2 = nnc_splat_f32(NNC_WINOGRAD_A2), b2 = nnc_splat_f32(NNC_WINOGRAD_B2);
+  const nnc_vec_f32 even_a = y[0] + a2 * y[2], even_b = y[0] + b2 * y[2];
+  const nnc_vec_f32 odd_a = nnc_splat_f32(NNC_WINOGRAD_A) * (y[1] + a2 * y[3]);
+  const nnc_vec_f32 odd_b = nnc_splat_f32(NNC_WINOGRAD_B) * (y[1] + b2 * y[3]);
+  to[0] = y[0];
+  to[1] = even_a + odd_a;
+  to[2] = even_a - odd_a;
+  to[3] = even_b + odd_b;
+  to[4] = even_b - odd_b;
+  to[5] = y[3];
+}
+
+/* A y A' of all tiles: y are the 4 x 4 places where a tile's results lie, zero outside. */
+NNC_INLINE void nnc_winograd_gradient_4(const nnc_winograd_tiles *tiles) {
+  for (int64_t r = 0; r < tiles->rows; r++)
+    for (int64_t k = 0; k < tiles->columns; k++) {
+      const int64_t x0 = 4 * (tiles->first + r), x1 = 4 * k;
+      const float *from = tiles->from + (x0 * tiles->extent[1] + x1) * tiles->channels;
+      float *to = tiles->to + (r * tiles->columns + k) * tiles->row;
+      const float *place[4][4]; /* NULL outside */
+      for (int i = 0; i < 16; i++)
+        place[i / 4][i % 4] = x0 + i / 4 < tiles->extent[0] && x1 + i % 4 < tiles->extent[1]
+                                  ? from + (i / 4 * tiles->extent[1] + i % 4) * tiles->channels
+                                  : NULL;
+      for (int64_t c = 0; c < tiles->count; c += NNC_LANES_f32) {
+        nnc_vec_f32 t[4][6]; /* [column][product] */
+        NNC_UNROLL for (int j = 0; j < 4; j++) {
+          nnc_vec_f32 y[4];
+          NNC_UNROLL for (int i = 0; i < 4; i++) y[i] =
+              nnc_load_f32(place[i][j] ? place[i][j] + c : nnc_winograd_zeros);
+          nnc_winograd_widen_4(y, t[j]);
+        }
+        NNC_UNROLL for (int i = 0; i < 6; i++) {
+          const nnc_vec_f32 y[4] = {t[0][i], t[1][i], t[2][i], t[3][i]};
+          nnc_vec_f32 u[6];
+          nnc_winograd_widen_4(y, u);
+          NNC_UNROLL for (int j = 0; j < 6; j++)
+              nnc_store_f32(to + c + (6 * i + j) * tiles->product, u[j]);
+        }
+      }
+    }
+}
+
+/* G' u */
+NNC_INLINE void nnc_winograd_join_4(const nnc_vec_f32 u[6], nnc_vec_f32 to[3]) {
+  const nnc_vec_f32 a = nnc_splat_f32(1 / NNC_WINOGRAD_U), b = nnc_splat_f32(1 / NNC_WINOGRAD_V);
+  const nnc_vec_f32 even_a = a * (u[1] + u[2]), odd_a = a * (u[1] - u[2]);
+  const nnc_vec_f32 even_b = b * (u[3] + u[4]), odd_b = b * (u[3] - u[4]);
+  to[0] = nnc_splat_f32(1 / NNC_WINOGRAD_T) * u[0] + even_a + even_b;
+  to[1] = nnc_splat_f32(NNC_WINOGRAD_A) * odd_a + nnc_splat_f32(NNC_WINOGRAD_B) * odd_b;
+  to[2] = nnc_splat_f32(NNC_WINOGRAD_A2) * even_a + nnc_splat_f32(NNC_WINOGRAD_B2) * even_b + u[5];
+}
+
+/* G' u G of one vector of sums. */
+NNC_INLINE void nnc_winograd_taps_4(const float *u, int64_t product, nnc_vec_f32 g[3][3]) {
+  nnc_vec_f32 t[6][3];
+  NNC_UNROLL for (int k = 0; k < 6; k++) {
+    nnc_vec_f32 own[6];
+    NNC_UNROLL for (int i = 0; i < 6; i++) own[i] = nnc_load_f32(u + (6 * i + k) * product);
+    nnc_winograd_join_4(own, t[k]);
+  }
+  NNC_UNROLL for (int i = 0; i < 3; i++) {
+    const nnc_vec_f32 row[6] = {t[0][i], t[1][i], t[2][i], t[3][i], t[4][i], t[5][i]};
+    nnc_winograd_join_4(row, g[i]);
+  }
 }
 
 #endif

@@ -401,21 +401,27 @@ static void make_blocks_by_winograd(CaseList *list) {
     }
 }
 
-/* Directly and by tiles of 4 x 4 results, whose errors are at most 4 times as large. */
+/* Directly and by tiles of 4 x 4 results, whose errors are at most 4 times as large: of one picture, of several, and of
+ * their gradients in the weights. */
 static void make_exact_convolutions(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
       {1, 64, 64, 1, 2, {20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-      {1, 128, 96, 1, 2, {16, 16}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 128, 96, 1, 2, {28, 32}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {4, 80, 48, 1, 2, {15, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
   };
-  for (int i = 0; i < 8; i++) {
-    make_conv(list, &shapes[i / 4], i / 2 % 2 ? KERNEL_CONV_INPUT : KERNEL_CONV, DTYPE_F32, 0, 7);
-    KernelCase *test = last_case(list);
-    test->scale = 40;
-    if (i % 2 == 0) continue;
-    ((Kernel *)test->kernel)->conv.may_be_winograd = true;
-    assert_true(kernel_is_winograd(test->kernel));
-    test->times = 4;
-  }
+  enum { SHAPES = sizeof shapes / sizeof *shapes };
+  for (int i = 0; i < 3 * SHAPES; i++)
+    for (int filtered = 0; filtered < 2; filtered++) {
+      make_conv(list, &shapes[i / 3], kinds[i % 3], DTYPE_F32, 0, 7);
+      KernelCase *test = last_case(list);
+      test->scale = 80;
+      if (!filtered) continue;
+      ((Kernel *)test->kernel)->conv.may_be_winograd = true;
+      assert_true(kernel_is_winograd(test->kernel));
+      test->times = 4;
+      test->mentions = i % 3 == 2 ? "nnc_winograd_taps_4" : "nnc_winograd_result_4";
+    }
 }
 
 /* Products that keep their panels: a last one narrower than the others, none, and that alone; tiles as high as they can

@@ -15,7 +15,6 @@ enum {
   TILE_BYTES = 6 << 10, /* of one, for fewer of them where there are many channels */
   BLOCK_BYTES = MOST_TILES * TILE_BYTES,
   TIGHT_BYTES = 5 << 17, /* of places and weights of a kernel that must be tight */
-  PRODUCTS = 16,         /* of a tile of 2 x 2 */
   TAPS = 9
 };
 
@@ -25,13 +24,30 @@ static int64_t tiles_of(const int64_t results[2], int64_t size) {
   return divide_up(results[0], size) * divide_up(results[1], size);
 }
 
-/* Whether it gains where each launch transforms the weights: many of them need many tiles, or that takes longer than the
- * products which are left out. */
-static bool has_many_tiles(const ConvSlots *slots) {
-  enum { LEAST_TILES = 48, MOST_WEIGHTS = 256 * 256, TILES_OF_MORE = 256, MOST_OF_ALL = 512 * 512 };
-  int64_t tiles = slots->n * tiles_of(slots->out, 2), weights = slots->c * slots->k;
-  return (weights <= MOST_WEIGHTS && tiles >= LEAST_TILES) ||
-         (weights <= MOST_OF_ALL && tiles >= TILES_OF_MORE);
+/* The products of a plane's tiles, for a channel of the sum and one of the result. */
+static int64_t products_of_plane(const int64_t results[2], int64_t size) {
+  return products_of(size) * tiles_of(results, size);
+}
+
+/* Tiles of 4 x 4 results have 2.25 products a result, those of 2 x 2 have 4, but more of a 4 x 4 tile lies outside of a
+ * small plane, and it takes longer to transform. */
+static bool four_is_fewer(const int64_t results[2]) {
+  return 4 * products_of_plane(results, 4) <= 3 * products_of_plane(results, 2);
+}
+
+/* Whether it gains where each launch transforms the weights: the products that are left out, for a channel of the sum and
+ * one of the result, take longer than that. Many weights are transformed from and to memory. */
+static bool saves_products(const ConvSlots *slots) {
+  enum { LEAST = 650, FEW_WEIGHTS = 256 * 256, LEAST_OF_MORE = 1400 };
+  int64_t size = four_is_fewer(slots->out) ? 4 : 2;
+  int64_t saved = TAPS * extent_product(slots->out, 2) - products_of_plane(slots->out, size);
+  return slots->n * saved >= (slots->c * slots->k <= FEW_WEIGHTS ? LEAST : LEAST_OF_MORE);
+}
+
+/* Whether the gradient in the weights gains: its sums are over all tiles, and are transformed once. */
+static bool sums_many_tiles(const ConvSlots *slots) {
+  enum { LEAST_TILES = 16 };
+  return slots->n * tiles_of(slots->out, four_is_fewer(slots->out) ? 4 : 2) >= LEAST_TILES;
 }
 
 /* Whether it gains where they are kept: one picture then reads of each as much as of a tap. */
@@ -41,7 +57,7 @@ static bool gains_if_kept(const ConvSlots *slots) {
          tiles_of(slots->out, 2) >= LEAST_TILES;
 }
 
-bool winograd_gains(const ConvSlots *slots) {
+bool winograd_gains(const ConvSlots *slots, bool is_weight) {
   enum { LEAST_OF_IMAGE = 4 /* tiles */ };
   if (slots->spatial != 2 || slots->groups != 1) return false;
   for (int i = 0; i < 2; i++)
@@ -49,31 +65,33 @@ bool winograd_gains(const ConvSlots *slots) {
   if (slots->c % VECTOR != 0 || slots->k % VECTOR != 0) return false;
   return slots->c >= LEAST_CHANNELS && slots->k >= LEAST_CHANNELS &&
          tiles_of(slots->out, 2) >= LEAST_OF_IMAGE &&
-         (has_many_tiles(slots) || gains_if_kept(slots));
+         (is_weight ? sums_many_tiles(slots) : saves_products(slots) || gains_if_kept(slots));
 }
 
-/* Results along each axis of a tile, for one picture. Larger tiles have fewer products, but more transformed
- * weights, which a task loop makes for each block, and more of them lies outside of a small plane. */
+/* Results along each axis of a tile. More transformed weights, which are kept, are read for one picture, or made by each
+ * launch, or for each block of a task loop. */
 static int64_t tile_size(const Kernel *kernel, const int64_t results[2]) {
-  enum { MOST_WEIGHTS = 128 * 128, LEAST_TILES = 16 };
+  enum { LEAST_SAVED = 600, MOST_KEPT = 128 * 128, LEAST_TILES = 16 };
   const ConvSlots *slots = &kernel->conv;
-  int64_t tiles = tiles_of(results, 4);
-  int64_t four = products_of(4) * tiles, two = products_of(2) * tiles_of(results, 2);
-  bool gains = slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 && tiles >= LEAST_TILES &&
-               !kernel->is_serial;
-  return gains && 4 * four <= 3 * two ? 4 : 2;
+  if (!four_is_fewer(results)) return 2;
+  if (kernel->kind == KERNEL_CONV_WEIGHT) return 4;
+  if (kernel->keeps_weights && slots->n == 1)
+    return slots->c * slots->k <= MOST_KEPT && tiles_of(results, 4) >= LEAST_TILES ? 4 : 2;
+  int64_t saved = products_of_plane(results, 2) - products_of_plane(results, 4);
+  return slots->n * saved >= LEAST_SAVED ? 4 : 2;
 }
 
 bool kernel_gains_by_winograd(const Kernel *kernel) {
+  const ConvSlots *slots = &kernel->conv;
   bool is_weight = kernel->kind == KERNEL_CONV_WEIGHT;
-  if (!kernel->conv.may_be_winograd || kernel->is_x3 || !conv_has_last(kernel, 0)) return false;
-  if (kernel->is_serial && !has_many_tiles(&kernel->conv))
-    return false; /* a task loop's block, of few examples, which makes the weights each time */
+  if (!slots->may_be_winograd || kernel->is_x3 || !conv_has_last(kernel, 0)) return false;
   if (kernel->operands[0].dtype != DTYPE_F32 || kernel->operands[1].dtype != DTYPE_F32 ||
       kernel_sum_type(kernel) != DTYPE_F32)
     return false;
-  if (!kernel->keeps_weights && gains_if_kept(&kernel->conv) && !has_many_tiles(&kernel->conv))
-    return false;
+  /* A block of a task loop, of few examples, makes the weights, or their sums, each time. */
+  bool saves = saves_products(slots);
+  if (kernel->is_serial && !saves) return false;
+  if (!is_weight && !kernel->keeps_weights && gains_if_kept(slots) && !saves) return false;
   return !is_weight || conv_has_last(kernel, 1);
 }
 
@@ -109,7 +127,9 @@ static void cut_rows(WinogradGrid *grid, int64_t images, int64_t tile_bytes, int
 }
 
 /* Channels of a task at most: it transforms all that it reads, and its sums are half of the second-level cache. */
-enum { WEIGHT_ROWS = 64, WEIGHT_COLUMNS = 128, WEIGHT_TASKS = 8 };
+enum { WEIGHT_ROWS = 64, WEIGHT_TASKS = 8 };
+
+static int64_t weight_columns(int64_t size) { return size == 4 ? 64 : 128; }
 
 static int64_t even_block(int64_t channels, int64_t most) {
   return align_up(divide_up(channels, greatest(divide_up(channels, most), 1)), VECTOR);
@@ -121,7 +141,7 @@ static void cut_weights(WinogradGrid *grid, const ConvSlots *conv) {
   grid->pieces = greatest(conv->pieces, 1);
   grid->piece_images = conv->n / grid->pieces;
   grid->k_block = even_block(conv->k, WEIGHT_ROWS);
-  grid->c_block = even_block(conv->c, WEIGHT_COLUMNS);
+  grid->c_block = even_block(conv->c, weight_columns(grid->size));
   for (;;) {
     grid->k_blocks = divide_up(conv->k, grid->k_block);
     grid->c_blocks = divide_up(conv->c, grid->c_block);
@@ -131,19 +151,21 @@ static void cut_weights(WinogradGrid *grid, const ConvSlots *conv) {
     *most = align_up(divide_up(*most, 2), VECTOR);
   }
   cut_rows(grid, grid->piece_images,
-           (int64_t)sizeof(float) * PRODUCTS * (grid->c_block + grid->k_block), BLOCK_BYTES);
+           (int64_t)sizeof(float) * grid->products * (grid->c_block + grid->k_block), BLOCK_BYTES);
   int64_t count = grid->images * grid->rows * grid->tile_columns;
   int64_t own = grid->k_block * grid->c_block;
-  int64_t floats = PRODUCTS * (count * (grid->c_block + grid->k_block + 2 * VECTOR) + own);
+  int64_t floats = grid->products * (count * (grid->c_block + grid->k_block + 2 * VECTOR) + own);
   grid->bytes = align_64((floats + TAPS * own) * (int64_t)sizeof(float));
 }
 
 int64_t winograd_pieces(const ConvSlots *slots) {
-  enum { LEAST_TILES = 512 /* of a piece: it takes time to write and to add up */ };
-  int64_t blocks = divide_up(slots->k, WEIGHT_ROWS) * divide_up(slots->c, WEIGHT_COLUMNS);
-  int64_t tiles = slots->n * tiles_of(slots->out, 2), pieces = divide_up(WEIGHT_TASKS, blocks);
+  enum { LEAST_RESULTS = 2048 /* of a piece: it takes time to write and to add up */ };
+  int64_t size = four_is_fewer(slots->out) ? 4 : 2;
+  int64_t blocks = divide_up(slots->k, WEIGHT_ROWS) * divide_up(slots->c, weight_columns(size));
+  int64_t results = slots->n * size * size * tiles_of(slots->out, size);
+  int64_t pieces = divide_up(WEIGHT_TASKS, blocks);
   while (pieces < slots->n && slots->n % pieces != 0) pieces++;
-  return pieces <= slots->n && tiles / pieces >= LEAST_TILES ? pieces : 1;
+  return pieces <= slots->n && results / pieces >= LEAST_RESULTS ? pieces : 1;
 }
 
 /* Columns of so many channels in panels, of all instruction sets the most. */
@@ -193,7 +215,7 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   grid.result = grid.is_input ? conv->c : conv->k;
   grid.places = grid.is_input ? conv->out : conv->in;
   grid.results = grid.is_input ? conv->in : conv->out;
-  grid.size = grid.is_weight ? 2 : tile_size(kernel, grid.results);
+  grid.size = tile_size(kernel, grid.results);
   grid.products = products_of(grid.size);
   grid.tile_rows = divide_up(grid.results[0], grid.size);
   grid.tile_columns = divide_up(grid.results[1], grid.size);
@@ -343,8 +365,9 @@ static void add_next_places(const WinogradGrid *grid, const KernelFunction *func
 static void add_next_of_piece(const WinogradGrid *grid, const KernelFunction *function,
                               TemplateHoles *holes) {
   static const char next[] =
-      "const nnc_winograd_block done = {image, images, end, 2 * (first + own), 2 * IMAGES * ROWS,\n"
-      "                                 (int64_t)16 * PANELS * GROUPS};\n"
+      "const nnc_winograd_block done = {image, images, end, SIZE * (first + own),\n"
+      "                                 SIZE * IMAGES * ROWS, (int64_t)PRODUCTS * PANELS * "
+      "GROUPS};\n"
       "const nnc_winograd_places next_source =\n"
       "    nnc_winograd_next(&done, %s + channel, (int64_t[]){X0, X1}, C, CB, 2 - %lld);\n"
       "const nnc_winograd_places next_gradient =\n"
@@ -371,6 +394,7 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "ROWS", grid.rows);
   template_add_integer(&holes, "IMAGES", grid.images);
   template_add_integer(&holes, "N", conv->n);
+  template_add_integer(&holes, "SIZE", grid.size);
   for (int i = 0; i < 2; i++) {
     template_add_integer(&holes, arena_printf(code->arena, "LOW_%d", i), low_of(&grid, conv, i));
     template_add_integer(&holes, arena_printf(code->arena, "X%d", i), grid.places[i]);
@@ -391,7 +415,6 @@ void winograd_write(Code *code, KernelFunction *function) {
   add_weights(&grid, kernel, function->operands[1], &holes);
   add_next_places(&grid, function, &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
-  template_add_integer(&holes, "SIZE", grid.size);
   template_add_integer(&holes, "PARTS", grid.parts);
   bool is_kept = kernel->keeps_weights;
   template_add(&holes, "BLOCK", is_kept ? "task / PARTS" : "task % (TASKS / PARTS)");

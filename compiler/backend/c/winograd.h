@@ -4,8 +4,8 @@
 
 #include "backend/c/kernels.h"
 
-/* Whether a convolution with its channels last gains by it: for the target's choice. */
-bool winograd_gains(const ConvSlots *slots);
+/* Whether a convolution with its channels last, or the gradient in its weights, gains by it: for the target's choice. */
+bool winograd_gains(const ConvSlots *slots, bool is_weight);
 /* Whether a kernel is computed so: its target chose it, its operands lie for it, and it is no part of a
  * task loop, where the weights would be transformed for each block. */
 bool kernel_is_winograd(const Kernel *kernel);
