@@ -1,4 +1,4 @@
-/* A convolution of 3 x 3 taps, or its adjoint in the input, by Winograd's minimal filtering (nnc_winograd.h).
+/* A convolution of few taps, or its adjoint in the input, by Winograd's minimal filtering (nnc_winograd.h).
  *
  * A task takes some rows of tiles of an image, or several small images, and some channels of the result. Their places
  * are transformed, once for the tasks of a worker that follow each other; then a product for each of a tile's
@@ -15,8 +15,9 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(C = @C@ /* of the sum */, K = @K@ /* of the result */, X0 = @X0@, X1 = @X1@, P0 = @P0@, P1 = @P1@,
-              SIZE = @SIZE@ /* of a tile */, PRODUCTS = (SIZE + 2) * (SIZE + 2), TILE_ROWS = (P0 + SIZE - 1) / SIZE,
-              TILE_COLUMNS = (P1 + SIZE - 1) / SIZE, ROWS = @ROWS@ /* of a task */, BLOCKS = @BLOCKS@,
+              TAPS_0 = @TAPS_0@, TAPS_1 = @TAPS_1@, SIZE_0 = @SIZE_0@, SIZE_1 = @SIZE_1@ /* results of a tile */,
+              PRODUCTS = (TAPS_0 + SIZE_0 - 1) * (TAPS_1 + SIZE_1 - 1), TILE_ROWS = (P0 + SIZE_0 - 1) / SIZE_0,
+              TILE_COLUMNS = (P1 + SIZE_1 - 1) / SIZE_1, ROWS = @ROWS@ /* of a task */, BLOCKS = @BLOCKS@,
               IMAGES = @IMAGES@, N = @N@, PARTS = @PARTS@ /* of the channels of the result */, TASKS = @TASKS@,
               OF_IMAGE = ROWS * TILE_COLUMNS /* tiles */, COUNT = IMAGES * OF_IMAGE,
               LAST = (TILE_ROWS - (BLOCKS - 1) * ROWS) * TILE_COLUMNS * (N - (N - 1) / IMAGES * IMAGES),
@@ -24,11 +25,12 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS,
               OWN = (VECTORS + PANELS - 1) / PANELS /* vectors of a panel */, WIDTH = OWN * LANES,
               ROW = C + 16 /* of a tile, no power of 2 */, ROWS_1 = COUNT % MR, ROWS_2 = LAST % MR,
-              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
+              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, PIECE = @PIECE@ /* channels at a time */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, LAST < MR && COUNT < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, 0);
   /* packed: [@PACKED_PARTS@PANELS][PRODUCTS][C][WIDTH], source: [PRODUCTS][COUNT][ROW],
-   * sums: [PRODUCTS][COUNT][WIDTH], lines: [SIZE][SIZE * TILE_COLUMNS][WIDTH] */
+   * sums: [PRODUCTS][COUNT][WIDTH], lines: [SIZE_0][SIZE_1 * TILE_COLUMNS][WIDTH] */
+  const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};
   float *const packed = @PACKED_PLACE@;
   float *const source = @SOURCE_PLACE@;
   float *const sums = source + (int64_t)PRODUCTS * COUNT * ROW;
@@ -44,9 +46,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t first = block % BLOCKS * ROWS, rows = nnc_least(ROWS, TILE_ROWS - first);
     const int64_t count = images * rows * TILE_COLUMNS;
     for (int64_t i = 0; i < images && block != held; i++)
-      nnc_winograd_source_@SIZE@(&(nnc_winograd_tiles){
+      nnc_winograd_source(&(nnc_winograd_tiles){
           @SOURCE@ + (image + i) * ((int64_t)X0 * X1 * C), C, {X0, X1}, {@LOW_0@, @LOW_1@}, first, rows,
-          TILE_COLUMNS, C, source + i * (OF_IMAGE * ROW), ROW, COUNT * ROW});
+          TILE_COLUMNS, C, source + i * (OF_IMAGE * ROW), ROW, COUNT * ROW}, tile);
     held = block;
     @NEXT@
     for (int64_t panel = 0; panel < PANELS; panel++) {
@@ -58,20 +60,22 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t left = nnc_least(MR, count - m);
           @AHEAD@
           @FETCH@
-          products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
-              C, source + (p * COUNT + m) * ROW, ROW, 1, weights + p * ((int64_t)C * WIDTH), WIDTH,
-              sums + (p * COUNT + m) * WIDTH, WIDTH, true, @AHEAD_POINTER@);
+          for (int64_t c = 0; c < C; c += PIECE)
+            products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
+                nnc_least(PIECE, C - c), source + (p * COUNT + m) * ROW + c, ROW, 1,
+                weights + (p * (int64_t)C + c) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH, c == 0,
+                c == 0 ? @AHEAD_POINTER@ : NULL);
         }
       for (int64_t r = 0; r < images * rows; r++) {
         for (int64_t k = 0; k < TILE_COLUMNS; k++)
           for (int64_t c = 0; c < channels; c += LANES)
-            nnc_winograd_result_@SIZE@(
-                sums + (r * TILE_COLUMNS + k) * WIDTH + c, (int64_t)COUNT * WIDTH,
-                lines + k * (SIZE * WIDTH) + c, SIZE * TILE_COLUMNS * WIDTH, WIDTH);
-        const int64_t begin = SIZE * (first + r % rows);
-        for (int64_t line = begin; line < nnc_least(begin + SIZE, P0); line++)
+            nnc_winograd_result(
+                tile, sums + (r * TILE_COLUMNS + k) * WIDTH + c, (int64_t)COUNT * WIDTH,
+                lines + k * (SIZE_1 * WIDTH) + c, SIZE_1 * TILE_COLUMNS * WIDTH, WIDTH);
+        const int64_t begin = SIZE_0 * (first + r % rows);
+        for (int64_t line = begin; line < nnc_least(begin + SIZE_0, P0); line++)
           @NAME@_epilogue(worker, image + r / rows, channel, channels, line,
-                          lines + line % SIZE * (SIZE * TILE_COLUMNS * WIDTH), WIDTH@EPILOGUE_ARGUMENTS@);
+                          lines + line % SIZE_0 * (SIZE_1 * TILE_COLUMNS * WIDTH), WIDTH@EPILOGUE_ARGUMENTS@);
       }
     }
     @STREAM_END@

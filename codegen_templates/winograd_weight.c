@@ -1,4 +1,4 @@
-/* The gradient of a convolution of 3 x 3 taps in its weights by Winograd's minimal filtering (nnc_winograd.h).
+/* The gradient of a convolution of few taps in its weights by Winograd's minimal filtering (nnc_winograd.h).
  *
  * A task takes some channels of the result and some of the input: over all images, or a piece of them, it adds up the
  * products of the tiles' transformed places and gradients, then turns their sums into taps. While it multiplies, it
@@ -16,8 +16,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(N = @OF_PIECE@ /* of a piece */, C = @C@, K = @K@, X0 = @X0@, X1 = @X1@, P0 = @P0@, P1 = @P1@, KB = @KB@, CB = @CB@ /* of a task */,
               K_BLOCKS = @K_BLOCKS@, C_BLOCKS = @C_BLOCKS@, TASKS = @TASKS@,
-              SIZE = @SIZE@ /* of a tile */, PRODUCTS = (SIZE + 2) * (SIZE + 2), TILE_ROWS = (P0 + SIZE - 1) / SIZE,
-              TILE_COLUMNS = (P1 + SIZE - 1) / SIZE, ROWS = @ROWS@, IMAGES = @IMAGES@ /* at a time */,
+              TAPS_0 = @TAPS_0@, TAPS_1 = @TAPS_1@, SIZE_0 = @SIZE_0@, SIZE_1 = @SIZE_1@ /* results of a tile */,
+              PRODUCTS = (TAPS_0 + SIZE_0 - 1) * (TAPS_1 + SIZE_1 - 1), TILE_ROWS = (P0 + SIZE_0 - 1) / SIZE_0,
+              TILE_COLUMNS = (P1 + SIZE_1 - 1) / SIZE_1, ROWS = @ROWS@, IMAGES = @IMAGES@ /* at a time */,
               OF_IMAGE = ROWS * TILE_COLUMNS, COUNT = IMAGES * OF_IMAGE, LANES = NNC_LANES_f32, MR = NNC_TILE_ROWS,
               C_ROW = CB + 16, K_ROW = KB + 16 /* of a tile, no power of 2 */,
               LAST_K = K - (K_BLOCKS - 1) * KB, LAST_C = C - (C_BLOCKS - 1) * CB,
@@ -27,10 +28,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               VECTORS_1 = CB % WIDTH / LANES, VECTORS_2 = LAST_C % WIDTH / LANES);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, KB < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, VECTORS_2);
+  const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};
   float *const source = (float *)worker->scratch;          /* [PRODUCTS][COUNT][C_ROW] */
   float *const gradient = source + (int64_t)PRODUCTS * COUNT * C_ROW; /* [PRODUCTS][COUNT][K_ROW] */
   float *const sums = gradient + (int64_t)PRODUCTS * COUNT * K_ROW;   /* [PRODUCTS][KB][CB] */
-  float *const taps = sums + (int64_t)PRODUCTS * KB * CB;             /* [9][KB][CB] */
+  float *const taps = sums + (int64_t)PRODUCTS * KB * CB;             /* [TAPS_0 * TAPS_1][KB][CB] */
   @KEYS@
   if (N == 0) memset(sums, 0, sizeof *sums * PRODUCTS * KB * CB); /* no image fills them */
   NNC_TASKS(worker, TASKS, task) {
@@ -41,12 +43,12 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       for (int64_t first = 0; first < TILE_ROWS; first += ROWS) {
         const int64_t own = nnc_least(ROWS, TILE_ROWS - first), images = nnc_least(IMAGES, end - image);
         for (int64_t i = 0; i < images; i++) {
-          nnc_winograd_source_@SIZE@(&(nnc_winograd_tiles){
+          nnc_winograd_source(&(nnc_winograd_tiles){
               @SOURCE@ + (image + i) * ((int64_t)X0 * X1 * C) + channel, C, {X0, X1}, {@LOW_0@, @LOW_1@}, first, own,
-              TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW});
-          nnc_winograd_gradient_@SIZE@(&(nnc_winograd_tiles){
+              TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW}, tile);
+          nnc_winograd_gradient(&(nnc_winograd_tiles){
               @GRADIENT@ + (image + i) * ((int64_t)P0 * P1 * K) + row, K, {P0, P1}, {0, 0}, first, own,
-              TILE_COLUMNS, rows, gradient + i * (OF_IMAGE * K_ROW), K_ROW, COUNT * K_ROW});
+              TILE_COLUMNS, rows, gradient + i * (OF_IMAGE * K_ROW), K_ROW, COUNT * K_ROW}, tile);
         }
         @NEXT@
         for (int64_t p = 0; p < PRODUCTS; p++)
@@ -63,12 +65,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           }
       }
     for (int64_t r = 0; r < rows; r++)
-      for (int64_t c = 0; c < channels; c += LANES) {
-        nnc_vec_f32 g[3][3];
-        nnc_winograd_taps_@SIZE@(sums + r * CB + c, KB * CB, g);
-        NNC_UNROLL for (int i = 0; i < 9; i++)
-          nnc_store_f32(taps + (i * KB + r) * CB + c, g[i / 3][i % 3]);
-      }
+      for (int64_t c = 0; c < channels; c += LANES)
+        nnc_winograd_taps(tile, sums + r * CB + c, KB * CB, taps + r * CB + c, KB * CB);
     @NAME@_epilogue(worker, piece, row, rows, channel, channels, taps, KB, CB@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -7,6 +7,5 @@
 #include "nnc_products.h"
 #include "nnc_window.h"
 #include "nnc_winograd.h"
-#include "nnc_winograd_4.h"
 
 #endif

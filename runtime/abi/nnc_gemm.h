@@ -84,11 +84,12 @@ enum { NNC_TILE_AHEAD = 12 };
       what(name, 4, a_3, 1) what(name, 5, a_3, 2) what(name, 6, a_6, 0) what(name, 7, a_6, 1)
 #define NNC_TILE_DECLARE(name, r, pointer, times)                                                  \
   nnc_vec_##name sum_##r##_0 = {0}, sum_##r##_1 = {0}, sum_##r##_2 = {0};
-#define NNC_TILE_LOAD(name, r, pointer, times)                                                     \
+/* Pieces of a sum are added up apart, so that it is rounded less often. */
+#define NNC_TILE_JOIN(name, r, pointer, times)                                                     \
   if (rows > r) {                                                                                  \
-    sum_##r##_0 = nnc_load_##name(tile + r * tile_row);                                            \
-    if (vectors > 1) sum_##r##_1 = nnc_load_##name(tile + r * tile_row + NNC_LANES_##name);        \
-    if (vectors > 2) sum_##r##_2 = nnc_load_##name(tile + r * tile_row + 2 * NNC_LANES_##name);    \
+    sum_##r##_0 += nnc_load_##name(tile + r * tile_row);                                           \
+    if (vectors > 1) sum_##r##_1 += nnc_load_##name(tile + r * tile_row + NNC_LANES_##name);       \
+    if (vectors > 2) sum_##r##_2 += nnc_load_##name(tile + r * tile_row + 2 * NNC_LANES_##name);   \
   }
 #define NNC_TILE_ADD(name, r, pointer, times)                                                      \
   if (rows > r) {                                                                                  \
@@ -147,9 +148,6 @@ enum { NNC_TILE_AHEAD = 12 };
                                   type *tile, int64_t tile_row, bool first,                        \
                                   const nnc_ahead *ahead) {                                        \
     NNC_TILE_EACH_ROW(NNC_TILE_DECLARE, sum)                                                       \
-    if (!first) {                                                                                  \
-      NNC_TILE_EACH_ROW(NNC_TILE_LOAD, sum)                                                        \
-    }                                                                                              \
     const packed *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row,                                  \
                  *a_6 = a + (rows > 6 ? 6 : 0) * a_row;                                            \
     NNC_OPAQUE(a_0);                                                                               \
@@ -170,6 +168,9 @@ enum { NNC_TILE_AHEAD = 12 };
         NNC_TILE_STEP(name, sum, 0, a_row, a_k);                                                   \
         NNC_TILE_ADVANCE(1);                                                                       \
       }                                                                                            \
+    }                                                                                              \
+    if (!first) {                                                                                  \
+      NNC_TILE_EACH_ROW(NNC_TILE_JOIN, sum)                                                        \
     }                                                                                              \
     NNC_TILE_EACH_ROW(NNC_TILE_STORE, sum)                                                         \
   }

@@ -1,28 +1,25 @@
-/* Convolutions of 3 x 3 taps by Winograd's minimal filtering F(2x2, 3x3), with channels last.
+/* Convolutions of few taps by Winograd's minimal filtering, with channels last.
  *
- * Four neighbouring results, 2 x 2, depend on 4 x 4 places. With the places d, the taps g and the
- * results y of one channel
+ * A tile is a rectangle of neighbouring results, along each axis as nnc_winograd_axis.h has them: with the places d, the
+ * taps g and the results y of one channel, and along the second axis matrices from the right
  *
  *     y = A' [ (G g G') * (B' d B) ] A          * element by element, ' transposed
  *
- * so the sum over channels goes over 16 products for four results, where a direct convolution has 36. The gradient
- * in the taps is the same form backwards: G' [ (B' d B) * (A y A') ] G, summed over all tiles.
- *
- *     B' = 1  0 -1  0     G =  1   0   0      A' = 1 1  1  0
- *          0  1  1  0         1/2 1/2 1/2          0 1 -1 -1
- *          0 -1  1  0         1/2 -1/2 1/2
- *          0  1  0 -1          0   0   1
- *
- * Coefficients are 1 and 1/2: sums of more terms are rounded, by at most some times as much as those of the direct
- * convolution. Lavin, Gray: "Fast Algorithms for Convolutional Neural Networks", CVPR 2016, section 4.1.
+ * The sum over channels goes over the products in brackets: 16 for 2 x 2 results of 3 x 3 taps, where a direct convolution
+ * has 36; 36 for 4 x 4 of 3 x 3, which are 144 directly, and for 2 x 2 of 5 x 5, which are 100. The gradient in the taps is
+ * the same form backwards: G' [ (B' d B) * (A y A') ] G, summed over all tiles.
  *
  * Vectors are of channels, whose number is a multiple of 16 and so of all vectors. What belongs to one
- * of the 16 products lies together: [16][tiles][channels]. nnc_winograd_4.h has the same for tiles of 4 x 4
- * results; what is of one size alone has it in its name. */
+ * of the products lies together: [products][tiles][channels]. */
 #ifndef NNC_WINOGRAD_H
 #define NNC_WINOGRAD_H
 
-#include "nnc_gemm.h"
+#include "nnc_winograd_axis.h"
+
+/* Both axes of a tile: constants of a kernel. */
+typedef struct nnc_winograd_tile {
+  nnc_winograd_axis axis[2];
+} nnc_winograd_tile;
 
 /* A plane of places of one image, and the tiles of some of its rows. */
 typedef struct nnc_winograd_tiles {
@@ -40,45 +37,46 @@ typedef struct nnc_winograd_tiles {
 
 static const float nnc_winograd_zeros[NNC_LANES_f32] NNC_ALIGNED = {0};
 
-/* B' of one column of four places: `line` are the lines' first elements, NULL outside. */
-NNC_INLINE void nnc_winograd_column_2(const float *const line[4], int64_t at, bool inside,
-                                      nnc_vec_f32 to[4]) {
-  nnc_vec_f32 d[4];
-  NNC_UNROLL for (int i = 0; i < 4; i++) d[i] =
+/* B' of one column of places: `line` are the lines' first elements, NULL outside. */
+NNC_INLINE void nnc_winograd_column(nnc_winograd_axis axis, const float *const line[], int64_t at,
+                                    bool inside, nnc_vec_f32 to[]) {
+  nnc_vec_f32 d[NNC_WINOGRAD_PLACES];
+  NNC_UNROLL for (int i = 0; i < nnc_winograd_places_of(axis); i++) d[i] =
       nnc_load_f32(inside && line[i] ? line[i] + at : nnc_winograd_zeros);
-  to[0] = d[0] - d[2];
-  to[1] = d[1] + d[2];
-  to[2] = d[2] - d[1];
-  to[3] = d[1] - d[3];
+  nnc_winograd_places(axis, d, to);
 }
 
-/* B' d B of all tiles. */
-NNC_INLINE void nnc_winograd_source_2(const nnc_winograd_tiles *tiles) {
+/* B' d B of all tiles. A tile's first columns are the last ones of the tile before. */
+NNC_INLINE void nnc_winograd_source(const nnc_winograd_tiles *tiles, nnc_winograd_tile tile) {
+  enum { MOST = NNC_WINOGRAD_PLACES };
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
+  const int again = across.taps - 1; /* columns */
   for (int64_t r = 0; r < tiles->rows; r++)
     for (int64_t c = 0; c < tiles->count; c += NNC_LANES_f32) {
-      const float *line[4];
-      const int64_t x = 2 * (tiles->first + r) - tiles->low[0];
-      for (int i = 0; i < 4; i++)
+      const float *line[MOST];
+      const int64_t x = down.size * (tiles->first + r) - tiles->low[0];
+      for (int i = 0; i < high; i++)
         line[i] = nnc_within(x + i, tiles->extent[0])
                       ? tiles->from + (x + i) * tiles->extent[1] * tiles->channels + c
                       : NULL;
       float *to = tiles->to + r * tiles->columns * tiles->row + c;
-      nnc_vec_f32 t[4][4] = {{{0}}};
-      for (int64_t k = -1; k<tiles->columns; k++, to += k> 0 ? tiles->row : 0) {
-        const int64_t at = 2 * k + 2 - tiles->low[1];
-        nnc_winograd_column_2(line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[2]);
-        nnc_winograd_column_2(line, (at + 1) * tiles->channels,
-                              nnc_within(at + 1, tiles->extent[1]), t[3]);
-        if (k >= 0) {
-          NNC_UNROLL for (int i = 0; i < 4; i++) {
-            float *own = to + 4 * i * tiles->product;
-            nnc_store_f32(own, t[0][i] - t[2][i]);
-            nnc_store_f32(own + tiles->product, t[1][i] + t[2][i]);
-            nnc_store_f32(own + 2 * tiles->product, t[2][i] - t[1][i]);
-            nnc_store_f32(own + 3 * tiles->product, t[1][i] - t[3][i]);
-          }
+      nnc_vec_f32 t[MOST][MOST]; /* [column][product] */
+      int64_t at = -tiles->low[1];
+      NNC_UNROLL for (int j = 0; j < again; j++, at++) nnc_winograd_column(
+          down, line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[j]);
+      for (int64_t k = 0; k < tiles->columns; k++, to += tiles->row) {
+        NNC_UNROLL for (int j = again; j < wide; j++, at++) nnc_winograd_column(
+            down, line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[j]);
+        NNC_UNROLL for (int i = 0; i < high; i++) {
+          nnc_vec_f32 d[MOST], u[MOST];
+          NNC_UNROLL for (int j = 0; j < wide; j++) d[j] = t[j][i];
+          nnc_winograd_places(across, d, u);
+          NNC_UNROLL for (int j = 0; j < wide; j++)
+              nnc_store_f32(to + (wide * i + j) * tiles->product, u[j]);
         }
-        NNC_UNROLL for (int i = 0; i < 4; i++) t[0][i] = t[2][i], t[1][i] = t[3][i];
+        NNC_UNROLL for (int j = 0; j < again; j++) NNC_UNROLL for (int i = 0; i < high; i++)
+            t[j][i] = t[j + across.size][i];
       }
     }
 }
@@ -92,28 +90,28 @@ typedef struct nnc_winograd_block {
 } nnc_winograd_block;
 
 /* Places that are transformed next. */
-typedef struct nnc_winograd_places {
+typedef struct nnc_winograd_ahead {
   const float *from;
   int64_t step, channels; /* from a place to the next; of each */
   int64_t count, shares;
-} nnc_winograd_places;
+} nnc_winograd_ahead;
 
 /* Of images of these extents from `from` on: from the line on that the block has not read, `read` after its last row. */
-NNC_INLINE nnc_winograd_places nnc_winograd_next(const nnc_winograd_block *block, const float *from,
-                                                 const int64_t extent[2], int64_t step,
-                                                 int64_t channels, int64_t read) {
+NNC_INLINE nnc_winograd_ahead nnc_winograd_next(const nnc_winograd_block *block, const float *from,
+                                                const int64_t extent[2], int64_t step,
+                                                int64_t channels, int64_t read) {
   const bool is_within = block->rows + read < extent[0];
   const int64_t line = is_within ? block->image * extent[0] + block->rows + read
                                  : (block->image + block->images) * extent[0];
-  return (nnc_winograd_places){.from = from + line * extent[1] * step,
-                               .step = step,
-                               .channels = channels,
-                               .count = nnc_least(block->lines, block->end * extent[0] - line) *
-                                        extent[1],
-                               .shares = block->shares};
+  return (nnc_winograd_ahead){.from = from + line * extent[1] * step,
+                              .step = step,
+                              .channels = channels,
+                              .count = nnc_least(block->lines, block->end * extent[0] - line) *
+                                       extent[1],
+                              .shares = block->shares};
 }
 
-NNC_INLINE void nnc_winograd_fetch(const nnc_winograd_places *next, int64_t share) {
+NNC_INLINE void nnc_winograd_fetch(const nnc_winograd_ahead *next, int64_t share) {
   enum { LINE = 16 /* elements of a cache line */ };
   const int64_t lines = (next->channels + LINE - 1) / LINE, all = next->count * lines;
   const int64_t own = (all + next->shares - 1) / next->shares;
@@ -121,74 +119,80 @@ NNC_INLINE void nnc_winograd_fetch(const nnc_winograd_places *next, int64_t shar
       __builtin_prefetch(next->from + i / lines * next->step + i % lines * LINE, 0, 2);
 }
 
-/* A y A' of all tiles: y are the 2 x 2 places where a tile's results lie, zero outside. */
-NNC_INLINE void nnc_winograd_gradient_2(const nnc_winograd_tiles *tiles) {
+/* A y A' of all tiles: y are the places where a tile's results lie, zero outside. */
+NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles, nnc_winograd_tile tile) {
+  enum { MOST = NNC_WINOGRAD_PLACES, SIZE = NNC_WINOGRAD_SIZE };
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
   for (int64_t r = 0; r < tiles->rows; r++)
     for (int64_t k = 0; k < tiles->columns; k++) {
-      const int64_t x0 = 2 * (tiles->first + r), x1 = 2 * k;
-      const bool below = x0 + 1 < tiles->extent[0], right = x1 + 1 < tiles->extent[1];
+      const int64_t x0 = down.size * (tiles->first + r), x1 = across.size * k;
       const float *from = tiles->from + (x0 * tiles->extent[1] + x1) * tiles->channels;
-      const float *under = from + tiles->extent[1] * tiles->channels;
       float *to = tiles->to + (r * tiles->columns + k) * tiles->row;
+      const float *place[SIZE][SIZE]; /* NULL outside */
+      for (int i = 0; i < down.size; i++)
+        for (int j = 0; j < across.size; j++)
+          place[i][j] = x0 + i < tiles->extent[0] && x1 + j < tiles->extent[1]
+                            ? from + (i * tiles->extent[1] + j) * tiles->channels
+                            : NULL;
       for (int64_t c = 0; c < tiles->count; c += NNC_LANES_f32) {
-        const float *const zeros = nnc_winograd_zeros;
-        nnc_vec_f32 y[2][2], t[4][2];
-        y[0][0] = nnc_load_f32(from + c);
-        y[0][1] = nnc_load_f32(right ? from + tiles->channels + c : zeros);
-        y[1][0] = nnc_load_f32(below ? under + c : zeros);
-        y[1][1] = nnc_load_f32(below && right ? under + tiles->channels + c : zeros);
-        NNC_UNROLL for (int i = 0; i < 2; i++) {
-          t[0][i] = y[0][i];
-          t[1][i] = y[0][i] + y[1][i];
-          t[2][i] = y[0][i] - y[1][i];
-          t[3][i] = -y[1][i];
+        nnc_vec_f32 t[SIZE][MOST]; /* [column][product] */
+        NNC_UNROLL for (int j = 0; j < across.size; j++) {
+          nnc_vec_f32 y[SIZE];
+          NNC_UNROLL for (int i = 0; i < down.size; i++) y[i] =
+              nnc_load_f32(place[i][j] ? place[i][j] + c : nnc_winograd_zeros);
+          nnc_winograd_widen(down, y, t[j]);
         }
-        NNC_UNROLL for (int i = 0; i < 4; i++) {
-          float *own = to + c + 4 * i * tiles->product;
-          nnc_store_f32(own, t[i][0]);
-          nnc_store_f32(own + tiles->product, t[i][0] + t[i][1]);
-          nnc_store_f32(own + 2 * tiles->product, t[i][0] - t[i][1]);
-          nnc_store_f32(own + 3 * tiles->product, -t[i][1]);
+        NNC_UNROLL for (int i = 0; i < high; i++) {
+          nnc_vec_f32 y[SIZE], u[MOST];
+          NNC_UNROLL for (int j = 0; j < across.size; j++) y[j] = t[j][i];
+          nnc_winograd_widen(across, y, u);
+          NNC_UNROLL for (int j = 0; j < wide; j++)
+              nnc_store_f32(to + c + (wide * i + j) * tiles->product, u[j]);
         }
       }
     }
 }
 
-/* A' m A of one tile's sums, for a vector of channels: m[4 i + k] lie `product` elements apart. Results go to two
+/* A' m A of one tile's sums, for a vector of channels: the products lie `product` elements apart. Results go to
  * lines, `line` elements apart, places of a line being `place` elements apart. */
-NNC_INLINE void nnc_winograd_result_2(const float *m, int64_t product, float *to, int64_t line,
-                                      int64_t place) {
-  nnc_vec_f32 t[2][4];
-  NNC_UNROLL for (int k = 0; k < 4; k++) {
-    const nnc_vec_f32 m0 = nnc_load_f32(m + k * product), m1 = nnc_load_f32(m + (4 + k) * product);
-    const nnc_vec_f32 m2 = nnc_load_f32(m + (8 + k) * product);
-    const nnc_vec_f32 m3 = nnc_load_f32(m + (12 + k) * product);
-    t[0][k] = m0 + m1 + m2;
-    t[1][k] = m1 - m2 - m3;
+NNC_INLINE void nnc_winograd_result(nnc_winograd_tile tile, const float *m, int64_t product,
+                                    float *to, int64_t line, int64_t place) {
+  enum { MOST = NNC_WINOGRAD_PLACES, SIZE = NNC_WINOGRAD_SIZE };
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
+  nnc_vec_f32 t[MOST][SIZE];
+  NNC_UNROLL for (int k = 0; k < wide; k++) {
+    nnc_vec_f32 own[MOST];
+    NNC_UNROLL for (int i = 0; i < high; i++) own[i] = nnc_load_f32(m + (wide * i + k) * product);
+    nnc_winograd_sums(down, own, t[k]);
   }
-  NNC_UNROLL for (int i = 0; i < 2; i++) {
-    nnc_store_f32(to + i * line, t[i][0] + t[i][1] + t[i][2]);
-    nnc_store_f32(to + i * line + place, t[i][1] - t[i][2] - t[i][3]);
+  NNC_UNROLL for (int i = 0; i < down.size; i++) {
+    nnc_vec_f32 row[MOST], y[SIZE];
+    NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
+    nnc_winograd_sums(across, row, y);
+    NNC_UNROLL for (int j = 0; j < across.size; j++) nnc_store_f32(to + i * line + j * place, y[j]);
   }
 }
 
-/* G' u G of one vector of sums. */
-NNC_INLINE void nnc_winograd_taps_2(const float *u, int64_t product, nnc_vec_f32 g[3][3]) {
-  const nnc_vec_f32 half = nnc_splat_f32(0.5f);
-  nnc_vec_f32 t[3][4];
-  NNC_UNROLL for (int k = 0; k < 4; k++) {
-    const nnc_vec_f32 u1 = nnc_load_f32(u + (4 + k) * product);
-    const nnc_vec_f32 u2 = nnc_load_f32(u + (8 + k) * product);
-    const nnc_vec_f32 more = half * (u1 + u2);
-    t[0][k] = nnc_load_f32(u + k * product) + more;
-    t[1][k] = half * (u1 - u2);
-    t[2][k] = more + nnc_load_f32(u + (12 + k) * product);
+/* G' u G of one vector of sums, whose products lie `product` elements apart, as the taps do `tap` elements in `to`. */
+NNC_INLINE void nnc_winograd_taps(nnc_winograd_tile tile, const float *u, int64_t product,
+                                  float *to, int64_t tap) {
+  enum { MOST = NNC_WINOGRAD_PLACES, TAPS = NNC_WINOGRAD_TAPS };
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
+  nnc_vec_f32 t[MOST][TAPS];
+  NNC_UNROLL for (int k = 0; k < wide; k++) {
+    nnc_vec_f32 own[MOST];
+    NNC_UNROLL for (int i = 0; i < high; i++) own[i] = nnc_load_f32(u + (wide * i + k) * product);
+    nnc_winograd_join(down, own, t[k]);
   }
-  NNC_UNROLL for (int i = 0; i < 3; i++) {
-    const nnc_vec_f32 more = half * (t[i][1] + t[i][2]);
-    g[i][0] = t[i][0] + more;
-    g[i][1] = half * (t[i][1] - t[i][2]);
-    g[i][2] = more + t[i][3];
+  NNC_UNROLL for (int i = 0; i < down.taps; i++) {
+    nnc_vec_f32 row[MOST], g[TAPS];
+    NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
+    nnc_winograd_join(across, row, g);
+    NNC_UNROLL for (int j = 0; j < across.taps; j++)
+        nnc_store_f32(to + (across.taps * i + j) * tap, g[j]);
   }
 }
 
@@ -202,22 +206,13 @@ typedef struct nnc_winograd_weights {
   float *to;                  /* [panel][products][channels][width], zeros after the last column */
 } nnc_winograd_weights;
 
-/* G g of three taps a step apart. */
-NNC_INLINE void nnc_winograd_spread(const nnc_vec_f32 g[3], nnc_vec_f32 to[4]) {
-  const nnc_vec_f32 half = nnc_splat_f32(0.5f), ends = half * (g[0] + g[2]), middle = half * g[1];
-  to[0] = g[0];
-  to[1] = ends + middle;
-  to[2] = ends - middle;
-  to[3] = g[2];
-}
-
-/* Columns [n, n + width) of one channel as [9][width], zeros after the last one. */
-NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int64_t n, int64_t c,
-                                    float *to) {
+/* Columns [n, n + width) of one channel as [taps][width], zeros after the last one. */
+NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int taps, int64_t n,
+                                    int64_t c, float *to) {
   const int64_t width = weights->width, own = nnc_least(width, weights->columns - n);
   const float *from = weights->from + n * weights->column + c * weights->depth;
-  for (int tap = 0; tap < 9; tap++) {
-    const float *of = from + (weights->is_turned ? 8 - tap : tap) * weights->tap;
+  for (int tap = 0; tap < taps; tap++) {
+    const float *of = from + (weights->is_turned ? taps - 1 - tap : tap) * weights->tap;
     if (weights->column == 1)
       for (int64_t k = 0; k < own; k++) to[tap * width + k] = of[k];
     else
@@ -227,26 +222,32 @@ NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int64_t
 }
 
 /* G g G' of all weights. */
-NNC_INLINE void nnc_winograd_pack_2(const nnc_winograd_weights *weights) {
-  enum { WIDTH = NNC_TILE_VECTORS * NNC_LANES_f32 };
+NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winograd_tile tile) {
+  enum {
+    MOST = NNC_WINOGRAD_PLACES,
+    TAPS = NNC_WINOGRAD_TAPS,
+    WIDTH = NNC_TILE_VECTORS * NNC_LANES_f32
+  };
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
   const int64_t width = weights->width, product = weights->channels * width;
-  float taps[9 * WIDTH] NNC_ALIGNED;
+  float taps[TAPS * TAPS * WIDTH] NNC_ALIGNED;
   for (int64_t n = 0; n < weights->columns; n += width)
     for (int64_t c = 0; c < weights->channels; c++) {
-      float *to = weights->to + n * weights->channels * 16 + c * width;
-      nnc_winograd_gather(weights, n, c, taps);
+      float *to = weights->to + n * weights->channels * (high * wide) + c * width;
+      nnc_winograd_gather(weights, down.taps * across.taps, n, c, taps);
       for (int64_t k = 0; k < width; k += NNC_LANES_f32) {
-        nnc_vec_f32 g[3], t[4][3], u[4];
-        NNC_UNROLL for (int i = 0; i < 3; i++) {
-          NNC_UNROLL for (int r = 0; r < 3; r++) g[r] =
-              nnc_load_f32(taps + (3 * r + i) * width + k);
-          nnc_winograd_spread(g, u);
-          NNC_UNROLL for (int r = 0; r < 4; r++) t[r][i] = u[r];
+        nnc_vec_f32 g[TAPS], t[TAPS][MOST], u[MOST];
+        NNC_UNROLL for (int i = 0; i < across.taps; i++) {
+          NNC_UNROLL for (int r = 0; r < down.taps; r++) g[r] =
+              nnc_load_f32(taps + (across.taps * r + i) * width + k);
+          nnc_winograd_spread(down, g, t[i]);
         }
-        NNC_UNROLL for (int r = 0; r < 4; r++) {
-          nnc_winograd_spread(t[r], u);
-          NNC_UNROLL for (int i = 0; i < 4; i++)
-              nnc_store_f32(to + (4 * r + i) * product + k, u[i]);
+        NNC_UNROLL for (int r = 0; r < high; r++) {
+          NNC_UNROLL for (int i = 0; i < across.taps; i++) g[i] = t[i][r];
+          nnc_winograd_spread(across, g, u);
+          NNC_UNROLL for (int i = 0; i < wide; i++)
+              nnc_store_f32(to + (wide * r + i) * product + k, u[i]);
         }
       }
     }

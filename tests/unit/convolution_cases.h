@@ -224,7 +224,7 @@ static Kernel *go_by_winograd(CaseList *list, double scale) {
 
 /* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
  * places out; one block of channels and several, the last one narrower; several blocks of places for each of several
- * parts of the weights. */
+ * parts of the weights; five taps along both axes or one, and convolutions along one axis. */
 static void make_winograd_convolutions(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
@@ -237,6 +237,12 @@ static void make_winograd_convolutions(CaseList *list) {
       {1, 16, 32, 1, 2, {1, 1}, {3, 3}, {1, 1}, {4, 3}, {5, 3}, {1, 1}},
       {0, 16, 32, 1, 2, {5, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {2, 160, 192, 1, 2, {12, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 48, 64, 1, 2, {9, 12}, {5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
+      {1, 32, 112, 1, 2, {13, 8}, {5, 3}, {1, 1}, {0, 1}, {4, 2}, {1, 1}},
+      {2, 16, 32, 1, 2, {7, 18}, {1, 5}, {1, 1}, {0, 3}, {0, 0}, {1, 1}},
+      {3, 80, 16, 1, 2, {14, 5}, {3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}},
+      {2, 64, 48, 1, 1, {37}, {3}, {1}, {1}, {0}, {1}},
+      {1, 32, 64, 1, 1, {301}, {5}, {1}, {2}, {3}, {1}},
   };
   static const int lasts[] = {7, 3};
   int turn = 0;
@@ -401,14 +407,17 @@ static void make_blocks_by_winograd(CaseList *list) {
     }
 }
 
-/* Directly and by tiles of 4 x 4 results, whose errors are at most 4 times as large: of one picture, of several, and of
- * their gradients in the weights. */
+/* Directly and by tiles that see 6 places along an axis, whose errors are at most 4 times as large: of one picture, of
+ * several, and of their gradients in the weights. */
 static void make_exact_convolutions(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
       {1, 64, 64, 1, 2, {20, 20}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {1, 128, 96, 1, 2, {28, 32}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {4, 80, 48, 1, 2, {15, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 64, 80, 1, 2, {15, 12}, {5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
+      {1, 96, 64, 1, 1, {300}, {3}, {1}, {1}, {1}, {1}},
+      {2, 64, 64, 1, 1, {190}, {5}, {1}, {2}, {2}, {1}},
   };
   enum { SHAPES = sizeof shapes / sizeof *shapes };
   for (int i = 0; i < 3 * SHAPES; i++)
@@ -420,7 +429,7 @@ static void make_exact_convolutions(CaseList *list) {
       ((Kernel *)test->kernel)->conv.may_be_winograd = true;
       assert_true(kernel_is_winograd(test->kernel));
       test->times = 4;
-      test->mentions = i % 3 == 2 ? "nnc_winograd_taps_4" : "nnc_winograd_result_4";
+      test->mentions = shapes[i / 3].kernel[0] == 5 ? "TAPS_0 = 5" : "SIZE_0 = 4";
     }
 }
 
