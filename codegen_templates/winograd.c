@@ -20,20 +20,20 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               TILE_COLUMNS = (P1 + SIZE_1 - 1) / SIZE_1, ROWS = @ROWS@ /* of a task */, BLOCKS = @BLOCKS@,
               IMAGES = @IMAGES@, N = @N@, PARTS = @PARTS@ /* of the channels of the result */, TASKS = @TASKS@,
               OF_IMAGE = ROWS * TILE_COLUMNS /* tiles */, COUNT = IMAGES * OF_IMAGE,
-              LAST = (TILE_ROWS - (BLOCKS - 1) * ROWS) * TILE_COLUMNS * (N - (N - 1) / IMAGES * IMAGES),
+              LAST = (TILE_ROWS - (BLOCKS - 1) * ROWS) * TILE_COLUMNS * (N - (N - 1) / IMAGES * IMAGES),@DEEP_EXTENTS@
               MR = @HEIGHT@, LANES = NNC_LANES_f32, PART = K / PARTS, VECTORS = PART / LANES,
               PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS,
               OWN = (VECTORS + PANELS - 1) / PANELS /* vectors of a panel */, WIDTH = OWN * LANES,
               ROW = C + 16 /* of a tile, no power of 2 */, ROWS_1 = COUNT % MR, ROWS_2 = LAST % MR,
-              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, PIECE = @PIECE@ /* channels at a time */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
+              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, PIECE = @PIECE_OF_SUM@ /* channels at a time */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, LAST < MR && COUNT < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, 0);
-  /* packed: [@PACKED_PARTS@PANELS][PRODUCTS][C][WIDTH], source: [PRODUCTS][COUNT][ROW],
+  /* packed: [@PACKED_PARTS@PANELS][PRODUCTS][@SUM@][WIDTH], source: [PRODUCTS][@SEEN@][ROW],
    * sums: [PRODUCTS][COUNT][WIDTH], lines: [SIZE_0][SIZE_1 * TILE_COLUMNS][WIDTH] */
   const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};
   float *const packed = @PACKED_PLACE@;
   float *const source = @SOURCE_PLACE@;
-  float *const sums = source + (int64_t)PRODUCTS * COUNT * ROW;
+  float *const sums = source + (int64_t)PRODUCTS * @SEEN@ * ROW;
   float *const lines = sums + (int64_t)PRODUCTS * COUNT * WIDTH;
   @PACKED_PART@
   int64_t held = -1; /* the block whose places are transformed */
@@ -45,25 +45,27 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t image = block / BLOCKS * IMAGES, images = nnc_least(IMAGES, N - image);
     const int64_t first = block % BLOCKS * ROWS, rows = nnc_least(ROWS, TILE_ROWS - first);
     const int64_t count = images * rows * TILE_COLUMNS;
-    for (int64_t i = 0; i < images && block != held; i++)
+    for (int64_t i = 0; i < @PLANES@ && block != held; i++) {
+      @SLICE@
       nnc_winograd_source(&(nnc_winograd_tiles){
-          @SOURCE@ + (image + i) * ((int64_t)X0 * X1 * C), C, {X0, X1}, {@LOW_0@, @LOW_1@}, first, rows,
-          TILE_COLUMNS, C, source + i * (OF_IMAGE * ROW), ROW, COUNT * ROW}, tile);
+          @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C), C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, rows,
+          TILE_COLUMNS, C, source + i * (rows * TILE_COLUMNS * ROW), ROW, @SEEN@ * ROW}, tile);
+    }
     held = block;
     @NEXT@
     for (int64_t panel = 0; panel < PANELS; panel++) {
       const int64_t channel = part * PART + panel * WIDTH;
       const int64_t channels = nnc_least(WIDTH, PART - panel * WIDTH);
-      const float *const weights = packed + @PACKED_AT@ * ((int64_t)PRODUCTS * C * WIDTH);
+      const float *const weights = packed + @PACKED_AT@ * ((int64_t)PRODUCTS * @SUM@ * WIDTH);
       for (int64_t p = 0; p < PRODUCTS; p++)
         for (int64_t m = 0; m < count; m += MR) {
           const int64_t left = nnc_least(MR, count - m);
           @AHEAD@
           @FETCH@
-          for (int64_t c = 0; c < C; c += PIECE)
+          for (int64_t c = 0; c < @SUM@; c += PIECE)
             products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
-                nnc_least(PIECE, C - c), source + (p * COUNT + m) * ROW + c, ROW, 1,
-                weights + (p * (int64_t)C + c) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH, c == 0,
+                nnc_least(PIECE, @SUM@ - c), source + (p * @SEEN@ + m@TAP_TILES@) * ROW + @TAP_CHANNEL@, ROW, 1,
+                weights + (p * (int64_t)@SUM@ + c) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH, c == 0,
                 c == 0 ? @AHEAD_POINTER@ : NULL);
         }
       for (int64_t r = 0; r < images * rows; r++) {

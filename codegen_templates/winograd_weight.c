@@ -20,7 +20,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               PRODUCTS = (TAPS_0 + SIZE_0 - 1) * (TAPS_1 + SIZE_1 - 1), TILE_ROWS = (P0 + SIZE_0 - 1) / SIZE_0,
               TILE_COLUMNS = (P1 + SIZE_1 - 1) / SIZE_1, ROWS = @ROWS@, IMAGES = @IMAGES@ /* at a time */,
               OF_IMAGE = ROWS * TILE_COLUMNS, COUNT = IMAGES * OF_IMAGE, LANES = NNC_LANES_f32, MR = NNC_TILE_ROWS,
-              C_ROW = CB + 16, K_ROW = KB + 16 /* of a tile, no power of 2 */,
+              @DEEP_EXTENTS@C_ROW = CB + 16, K_ROW = KB + 16 /* of a tile, no power of 2 */,
               LAST_K = K - (K_BLOCKS - 1) * KB, LAST_C = C - (C_BLOCKS - 1) * CB,
               VECTORS = CB / LANES, PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS,
               OWN = (VECTORS + PANELS - 1) / PANELS /* vectors of a panel */, WIDTH = OWN * LANES,
@@ -36,15 +36,17 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @KEYS@
   if (N == 0) memset(sums, 0, sizeof *sums * PRODUCTS * KB * CB); /* no image fills them */
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t piece = task / ((int64_t)K_BLOCKS * C_BLOCKS), end = (piece + 1) * N;
+    const int64_t piece = task / (@TASKS_OF_PIECE@), end = (piece + 1) * N;
+    @TAP@
     const int64_t row = task / C_BLOCKS % K_BLOCKS * KB, rows = nnc_least(KB, K - row);
     const int64_t channel = task % C_BLOCKS * CB, channels = nnc_least(CB, C - channel);
     for (int64_t image = piece * N; image < end; image += IMAGES)
       for (int64_t first = 0; first < TILE_ROWS; first += ROWS) {
         const int64_t own = nnc_least(ROWS, TILE_ROWS - first), images = nnc_least(IMAGES, end - image);
         for (int64_t i = 0; i < images; i++) {
+          @SLICE@
           nnc_winograd_source(&(nnc_winograd_tiles){
-              @SOURCE@ + (image + i) * ((int64_t)X0 * X1 * C) + channel, C, {X0, X1}, {@LOW_0@, @LOW_1@}, first, own,
+              @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C) + channel, C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, own,
               TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW}, tile);
           nnc_winograd_gradient(&(nnc_winograd_tiles){
               @GRADIENT@ + (image + i) * ((int64_t)P0 * P1 * K) + row, K, {P0, P1}, {0, 0}, first, own,
@@ -67,6 +69,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     for (int64_t r = 0; r < rows; r++)
       for (int64_t c = 0; c < channels; c += LANES)
         nnc_winograd_taps(tile, sums + r * CB + c, KB * CB, taps + r * CB + c, KB * CB);
-    @NAME@_epilogue(worker, piece, row, rows, channel, channels, taps, KB, CB@EPILOGUE_ARGUMENTS@);
+    @NAME@_epilogue(worker, @PIECE@, row, rows, channel, channels, taps, KB, CB@EPILOGUE_ARGUMENTS@);
   }
 }

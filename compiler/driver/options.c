@@ -69,7 +69,7 @@ static const struct argp_option option_table[] = {
      "NVIDIA's library where OUT finds it",
      1},
     {"conv", KEY_CONV, "HOW", 0,
-     "With --target=c, convolutions of 3 x 3 in f32: auto (default): by Winograd's minimal "
+     "With --target=c, convolutions of 3 and 5 taps in f32: auto (default): by Winograd's minimal "
      "filtering where that is faster; direct: none",
      1},
     {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},

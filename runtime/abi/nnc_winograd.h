@@ -9,6 +9,8 @@
  * has 36; 36 for 4 x 4 of 3 x 3, which are 144 directly, and for 2 x 2 of 5 x 5, which are 100. The gradient in the taps is
  * the same form backwards: G' [ (B' d B) * (A y A') ] G, summed over all tiles.
  *
+ * Taps along a third axis, before the two, are planes of taps: their sums go over the channels of so many slices.
+ *
  * Vectors are of channels, whose number is a multiple of 16 and so of all vectors. What belongs to one
  * of the products lies together: [products][tiles][channels]. */
 #ifndef NNC_WINOGRAD_H
@@ -201,18 +203,21 @@ typedef struct nnc_winograd_weights {
   const float *from;
   int64_t column, depth, tap; /* elements to the next column, channel of the sum, tap */
   bool is_turned;             /* the taps from the last to the first */
-  int64_t columns, channels;  /* of the result; of the sum */
+  int64_t planes;             /* of taps */
+  int64_t columns, channels;  /* of the result; of the sum, for a plane of taps */
   int64_t width;              /* of a panel */
-  float *to;                  /* [panel][products][channels][width], zeros after the last column */
+  float *to; /* [panel][products][planes][channels][width], zeros after the last column */
 } nnc_winograd_weights;
 
-/* Columns [n, n + width) of one channel as [taps][width], zeros after the last one. */
-NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int taps, int64_t n,
-                                    int64_t c, float *to) {
+/* Columns [n, n + width) of one channel and plane of taps as [taps][width], zeros after the last one. */
+NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int taps, int64_t plane,
+                                    int64_t n, int64_t c, float *to) {
   const int64_t width = weights->width, own = nnc_least(width, weights->columns - n);
   const float *from = weights->from + n * weights->column + c * weights->depth;
+  const int64_t all = weights->planes * taps;
   for (int tap = 0; tap < taps; tap++) {
-    const float *of = from + (weights->is_turned ? taps - 1 - tap : tap) * weights->tap;
+    const int64_t number = plane * taps + tap;
+    const float *of = from + (weights->is_turned ? all - 1 - number : number) * weights->tap;
     if (weights->column == 1)
       for (int64_t k = 0; k < own; k++) to[tap * width + k] = of[k];
     else
@@ -230,12 +235,13 @@ NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winog
   };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
   const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
-  const int64_t width = weights->width, product = weights->channels * width;
+  const int64_t width = weights->width, sum = weights->planes * weights->channels;
   float taps[TAPS * TAPS * WIDTH] NNC_ALIGNED;
   for (int64_t n = 0; n < weights->columns; n += width)
-    for (int64_t c = 0; c < weights->channels; c++) {
-      float *to = weights->to + n * weights->channels * (high * wide) + c * width;
-      nnc_winograd_gather(weights, down.taps * across.taps, n, c, taps);
+    for (int64_t c = 0; c < sum; c++) {
+      float *to = weights->to + n * sum * (high * wide) + c * width;
+      nnc_winograd_gather(weights, down.taps * across.taps, c / weights->channels, n,
+                          c % weights->channels, taps);
       for (int64_t k = 0; k < width; k += NNC_LANES_f32) {
         nnc_vec_f32 g[TAPS], t[TAPS][MOST], u[MOST];
         NNC_UNROLL for (int i = 0; i < across.taps; i++) {
@@ -247,7 +253,7 @@ NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winog
           NNC_UNROLL for (int i = 0; i < across.taps; i++) g[i] = t[i][r];
           nnc_winograd_spread(across, g, u);
           NNC_UNROLL for (int i = 0; i < wide; i++)
-              nnc_store_f32(to + (wide * r + i) * product + k, u[i]);
+              nnc_store_f32(to + (wide * r + i) * sum * width + k, u[i]);
         }
       }
     }

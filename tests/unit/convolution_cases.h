@@ -224,7 +224,7 @@ static Kernel *go_by_winograd(CaseList *list, double scale) {
 
 /* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
  * places out; one block of channels and several, the last one narrower; several blocks of places for each of several
- * parts of the weights; five taps along both axes or one, and convolutions along one axis. */
+ * parts of the weights; five taps along both axes or one, and convolutions along one axis and three. */
 static void make_winograd_convolutions(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
@@ -243,6 +243,11 @@ static void make_winograd_convolutions(CaseList *list) {
       {3, 80, 16, 1, 2, {14, 5}, {3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}},
       {2, 64, 48, 1, 1, {37}, {3}, {1}, {1}, {0}, {1}},
       {1, 32, 64, 1, 1, {301}, {5}, {1}, {2}, {3}, {1}},
+      {2, 32, 48, 1, 3, {6, 9, 12}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {1, 80, 64, 1, 3, {5, 11, 15}, {3, 3, 3}, {1, 1, 1}, {0, 1, 0}, {1, 1, 2}, {1, 1, 1}},
+      {1, 32, 112, 1, 3, {4, 30, 32}, {2, 3, 3}, {1, 1, 1}, {1, 0, 1}, {0, 2, 1}, {1, 1, 1}},
+      {2, 16, 32, 1, 3, {3, 8, 5}, {1, 5, 3}, {1, 1, 1}, {0, 2, 1}, {0, 2, 1}, {1, 1, 1}},
+      {1, 48, 32, 1, 3, {7, 5, 6}, {5, 1, 3}, {1, 1, 1}, {3, 0, 1}, {2, 0, 1}, {1, 1, 1}},
   };
   static const int lasts[] = {7, 3};
   int turn = 0;
@@ -418,6 +423,7 @@ static void make_exact_convolutions(CaseList *list) {
       {2, 64, 80, 1, 2, {15, 12}, {5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
       {1, 96, 64, 1, 1, {300}, {3}, {1}, {1}, {1}, {1}},
       {2, 64, 64, 1, 1, {190}, {5}, {1}, {2}, {2}, {1}},
+      {1, 48, 64, 1, 3, {6, 12, 16}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
   };
   enum { SHAPES = sizeof shapes / sizeof *shapes };
   for (int i = 0; i < 3 * SHAPES; i++)

@@ -1,4 +1,4 @@
-/* Convolutions of 3 x 3 taps by Winograd's minimal filtering, in all three directions. */
+/* Convolutions by Winograd's minimal filtering, in all three directions: see runtime/abi/nnc_winograd.h. */
 #ifndef NNC_BACKEND_C_WINOGRAD_H
 #define NNC_BACKEND_C_WINOGRAD_H
 
