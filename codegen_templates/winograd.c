@@ -66,7 +66,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
             products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
                 nnc_least(PIECE, @SUM@ - c), source + (p * @SEEN@ + m@TAP_TILES@) * ROW + @TAP_CHANNEL@, ROW, 1,
                 weights + (p * (int64_t)@SUM@ + c) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH, c == 0,
-                c == 0 ? @AHEAD_POINTER@ : NULL);
+                @AHEAD_POINTER@);
         }
       for (int64_t r = 0; r < images * rows; r++) {
         for (int64_t k = 0; k < TILE_COLUMNS; k++)

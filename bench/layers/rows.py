@@ -1,5 +1,8 @@
-"""Layers as programs, each with the same in PyTorch: what they read are parameters, so that all gradients are made."""
+"""Layers and small networks as programs, each with the same in PyTorch. What layers read are parameters, so that all gradients
+are made."""
 import dataclasses
+import glob
+import os
 
 TRAIN = "train { minimize = loss\n optimizer = sgd(lr = 0.001)\n steps = 4 }\n"
 BATCH = 'const batch = %d\ndata train { x = npy("x.npy")\n label = npy("label.npy") }\ninput x : %s\ninput label : i32[batch%s]\n'
@@ -9,7 +12,7 @@ BATCH = 'const batch = %d\ndata train { x = npy("x.npy")\n label = npy("label.np
 class Layer:
     name: str
     program: str  # for nnc
-    setup: str    # for PyTorch: `parameters`, and what `loss` needs
+    setups: list  # for PyTorch, in each way: `parameters`, and what `loss` needs
     loss: str
 
 
@@ -22,7 +25,7 @@ def of(name, shape, result, ours, theirs, **parameters):
     for key, extents in parameters.items():
         setup += "%s = torch.rand(%s).requires_grad_()\n" % (key, sizes(extents))
     setup += "parameters = [%s]\n" % ", ".join(["x", *parameters])
-    return Layer(name, program + TRAIN, setup, "((%s) * g).sum()" % theirs)
+    return Layer(name, program + TRAIN, [setup], "((%s) * g).sum()" % theirs)
 
 
 def model(name, batch, x, ours, modules, theirs, labels=""):
@@ -33,7 +36,19 @@ def model(name, batch, x, ours, modules, theirs, labels=""):
         "randint(0, 10, (%s,))" % sizes if integer else "rand(%s)" % sizes, batch, labels)
     setup += "".join("%s = torch.nn.%s\n" % pair for pair in modules.items())
     setup += "parameters = [p for module in (%s,) for p in module.parameters()]\n" % ", ".join(modules)
-    return Layer(name, BATCH % (batch, x, labels) + ours + TRAIN, setup, theirs)
+    return Layer(name, BATCH % (batch, x, labels) + ours + TRAIN, [setup], theirs)
+
+
+def networks():
+    """The programs in networks/, whose twins compute `loss()`; those that mention LAST lie in both layouts."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "networks", "*.net"))):
+        with open(path) as program, open(path[:-4] + ".py") as twin:
+            text, setup = program.read(), twin.read()
+        layouts = ["contiguous_format"] + ["channels_last"] * ("LAST" in setup)
+        ways = ["import torch\nLAST = torch.%s\n%s" % (layout, setup) for layout in layouts]
+        found.append(Layer(os.path.basename(path)[:-4], text, ways, "loss()"))
+    return found
 
 
 PICTURES, POOLED, CHANNELS, ROWS = (8, 64, 56, 56), (8, 64, 28, 28), (64,), (2048, 1024)

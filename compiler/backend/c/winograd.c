@@ -45,17 +45,37 @@ static void cut_rows(WinogradGrid *grid, int64_t images, int64_t tile_bytes, int
   grid->images = greatest(1, least(grid->images, images));
 }
 
+/* The slices of a block of so many rows of tiles: a part of an image's, as many as the bytes hold with those around them. */
+static int64_t slices_of_block(const WinogradGrid *grid, int64_t rows, int64_t most,
+                               int64_t images) {
+  enum { TASKS = 8, LEAST = 2 };
+  int64_t fitting = most / (rows * grid->tile_columns) - (grid->slice_taps - 1);
+  int64_t blocks = images * divide_up(grid->tile_rows, rows);
+  int64_t even = divide_up(grid->slice_results, divide_up(TASKS, greatest(blocks, 1)));
+  int64_t slices = least(fitting, greatest(even, LEAST));
+  slices = greatest(1, least(slices, grid->slice_results));
+  while (grid->slice_results % slices != 0) slices--;
+  return slices;
+}
+
 /* The same for slices: the more of them follow each other, the fewer are transformed again for the next ones. */
-static void cut_slices(WinogradGrid *grid, int64_t tile_bytes) {
-  enum { BYTES = 2 * BLOCK_BYTES, LEAST_SLICES = 4 };
+static void cut_slices(WinogradGrid *grid, int64_t images, int64_t tile_bytes) {
+  enum { BYTES = 2 * BLOCK_BYTES };
   int64_t most = greatest(BYTES / greatest(tile_bytes, TILE_BYTES), 8);
-  int64_t more = grid->slice_taps - 1, slices = least(LEAST_SLICES, grid->slice_results) + more;
-  grid->rows = greatest(1, least(grid->tile_rows, most / (slices * grid->tile_columns)));
-  grid->blocks = divide_up(grid->tile_rows, grid->rows);
-  grid->rows = divide_up(grid->tile_rows, grid->blocks);
-  int64_t fitting = most / (grid->rows * grid->tile_columns) - more;
-  grid->images = greatest(1, least(grid->slice_results, fitting));
-  while (grid->slice_results % grid->images != 0) grid->images--; /* a block is of one image */
+  int64_t around = grid->slice_taps - 1, best = 1;
+  grid->images = 0;
+  for (int64_t blocks = 1; blocks <= grid->tile_rows; blocks++) {
+    int64_t rows = divide_up(grid->tile_rows, blocks);
+    int64_t slices = slices_of_block(grid, rows, most, images);
+    if (grid->images > 0 && (slices + around) * grid->images >= (grid->images + around) * slices)
+      continue;
+    grid->images = slices;
+    best = rows;
+    if (around <= slices / 2) break;
+  }
+  grid->images = greatest(grid->images, 1);
+  grid->rows = best;
+  grid->blocks = divide_up(grid->tile_rows, best);
 }
 
 /* Channels of a task at most: it transforms all that it reads, and its sums are half of the second-level cache. */
@@ -175,7 +195,7 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   bool keeps = kernel->keeps_weights, has_slices = grid.has_slices;
   int64_t planes = conv->n * grid.slice_results, images = greatest(planes / TASKS, 1);
   int64_t tile_bytes = element * grid.tile.products * grid.sum;
-  if (has_slices) cut_slices(&grid, tile_bytes);
+  if (has_slices) cut_slices(&grid, conv->n, tile_bytes);
   else cut_rows(&grid, images, tile_bytes, block_bytes(&grid, keeps));
   cut_channels(&grid, divide_up(planes, grid.images) * grid.blocks, keeps);
   int64_t part = grid.tile.products * panel_columns(grid.result / grid.parts) * grid.sum;
@@ -445,7 +465,7 @@ void winograd_write(Code *code, KernelFunction *function) {
       &holes, "HEIGHT",
       tile_height_text(code->arena, even_tile_height(grid.images * grid.rows * grid.tile_columns)));
   template_add(&holes, "AHEAD", kernel->keeps_weights ? ahead_of_weights : "");
-  template_add(&holes, "AHEAD_POINTER", kernel->keeps_weights ? "&ahead" : "NULL");
+  template_add(&holes, "AHEAD_POINTER", kernel->keeps_weights ? "c == 0 ? &ahead : NULL" : "NULL");
   function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
   template_add(&holes, "STREAM_END", epilogue_stream_end(kernel));
   template_render(code->out, "codegen_templates/winograd.c", &holes);
