@@ -35,8 +35,8 @@ Node *conv_weight_prepare(const Maker *maker, const Target *target, const Node *
                           Node *const *operands) {
   Node *depthwise = depthwise_weight_prepare(maker, target, node, operands);
   if (depthwise) return depthwise;
-  Node *grouped = grouped_prepare(maker, target, node, operands);
-  if (grouped) return grouped;
+  Node *copied = conv_copies_prepare(maker, target, node, operands);
+  if (copied) return copied;
   if (is_unpadded(node) || !conv_weight_is_product(target, node)) return NULL;
   const Attribute *low = node_ints(node, ATTR_LOW), *high = node_ints(node, ATTR_HIGH);
   int64_t before[MAX_RANK] = {0}, after[MAX_RANK] = {0}, step[MAX_RANK] = {1, 1};

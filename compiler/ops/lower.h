@@ -38,10 +38,11 @@ void lower_product(KernelBuilder *builder, const ContractSlots *slots);
 bool lower_conv_product(KernelBuilder *builder, const Node *node);
 bool lower_conv_input_product(KernelBuilder *builder, const Node *node);
 bool lower_conv_weight_product(KernelBuilder *builder, const Node *node);
-/* grouped.c: a convolution of groups of few channels, or a gradient of one, which is made of planes, with copies of what it
- * sees that are planes, and its result as another value (an identity reshape). NULL: it is none. */
-Node *grouped_prepare(const Maker *maker, const Target *target, const Node *node,
-                      Node *const *operands);
+/* conv_copies.c: a convolution of groups of few channels, or a gradient of one, which is made of planes, with copies of what
+ * it sees that are planes, and its result as another value (an identity reshape); another one that sees an input of many
+ * channels with a copy of that. NULL: it needs none. */
+Node *conv_copies_prepare(const Maker *maker, const Target *target, const Node *node,
+                          Node *const *operands);
 Node *conv_weight_prepare(const Maker *maker, const Target *target, const Node *node,
                           Node *const *operands);
 

@@ -227,7 +227,8 @@ static bool repeats_inside(const Node *node, const Demand *demand) {
 static bool should_inline(const Lowering *lowering, const Keeps *keeps, const Node *node,
                           const Demand *demand, bool joins) {
   const Place *place = &lowering->places[node->id];
-  if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept) return false;
+  if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept || place->is_copy)
+    return false;
   if (op_info(node->op)->class->stands_alone) return false;
   if (is_plain_movement(node))
     return !repeats_inside(node, demand); /* as a view, where a template needs it */

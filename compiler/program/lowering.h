@@ -33,6 +33,7 @@ typedef struct Place {
   int group; /* PLACE_GROUP */
   /* An output of the graph, read by a scan's loop, or a copy: must be in memory, row-major. */
   bool is_kept;
+  bool is_copy;   /* of an input, in memory in the order of its reader */
   bool is_looped; /* read by a scan's loop */
   bool is_stored; /* PLACE_GROUP: some other kernel or the outside reads it */
   double reads;   /* elements of an operand that one evaluation of all of the node reads, about */

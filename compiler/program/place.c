@@ -8,6 +8,7 @@
 #include "program/stages.h"
 
 #include "ops/op.h"
+#include "ops/window.h"
 #include "support/panic.h"
 
 static bool nothing_is_computed(void *context, const Node *node) { return node == context; }
@@ -95,20 +96,25 @@ static void place_node(Lowering *lowering, const Node *node) {
   place->is_shared = (leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT) && !place->is_looped;
   /* A reshape is only another way to count, so even -O0 reads through it. */
   bool keeps_order = op_info(node->op)->class->keeps_order;
-  if (!place->is_kept && (place->is_shared || keeps_order)) place->kind = PLACE_INLINE;
+  bool has_kernel = place->is_kept || place->is_copy;
+  if (!has_kernel && (place->is_shared || keeps_order)) place->kind = PLACE_INLINE;
   else place_in_own_group(lowering, node);
 }
 
-/* A reshape to the same shape that a convolution reads is a copy for it (ops/grouped.c). */
+/* A reshape to the same shape that a convolution reads is a copy for it (ops/conv_copies.c): row-major, but where its channels
+ * had better lie last. */
 static void keep_copies(Lowering *lowering) {
   for (int i = 0; i < lowering->graph->nodes.count; i++) {
     const Node *node = lowering->graph->nodes.items[i];
     bool is_seen = op_info(node->op)->class->family == FAMILY_CONVOLUTION;
     for (int k = 0; is_seen && k < node->operand_count; k++) {
       const Node *operand = node->operands[k];
-      lowering->places[operand->id].is_kept |=
-          op_info(operand->op)->class->keeps_order &&
-          shape_equal(operand->type.shape, operand->operands[0]->type.shape);
+      if (!op_info(operand->op)->class->keeps_order ||
+          !shape_equal(operand->type.shape, operand->operands[0]->type.shape))
+        continue;
+      Place *place = &lowering->places[operand->id];
+      if (conv_keeps_channels_last(lowering->program->target, node)) place->is_copy = true;
+      else place->is_kept = true;
     }
   }
 }

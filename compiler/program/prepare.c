@@ -83,14 +83,15 @@ static Node *cut_axis(const Maker *maker, Node *operand, int64_t axis, int64_t p
   return make_reshape(maker, operand, shape);
 }
 
-/* The first reduced axis is cut. */
-static Pieces pieces_of_part(const Maker *maker, const Node *node, Node *operand, int64_t pieces) {
+/* One of the reduced axes is cut. */
+static Pieces pieces_of_part(const Maker *maker, const Node *node, Node *operand, int which,
+                             int64_t pieces) {
   const Attribute *axes = node_ints(node, ATTR_AXES);
-  int64_t first = axes->ints[0], inner[MAX_RANK];
-  for (int i = 0; i < axes->count; i++) inner[i] = axes->ints[i] + 1;
-  Node *cut = cut_axis(maker, operand, first, pieces);
+  int64_t axis = axes->ints[which], inner[MAX_RANK];
+  for (int i = 0; i < axes->count; i++) inner[i] = axes->ints[i] + (i >= which);
+  Node *cut = cut_axis(maker, operand, axis, pieces);
   Node *partial = make_reduce(maker, node->op, cut, axes->count, inner);
-  return (Pieces){cut, partial, 1, {first}};
+  return (Pieces){cut, partial, 1, {axis - which}};
 }
 
 /* The first reduced axis, and pieces of the second one that are not longer than what is read twice from a cache. */
@@ -167,10 +168,15 @@ static Pieces cut_reduction(const Splitter *splitter, const Node *node, Node *op
   if (axes->count > 1 && extent >= limits->least_pieces && extent <= 4 * limits->most_pieces)
     return is_read_twice(splitter, node) ? pieces_read_twice(target, maker, node, operand)
                                          : pieces_of_axis(maker, node, operand);
+  if (operand->type.shape.rank == MAX_RANK) return (Pieces){0};
   int64_t pieces = pieces_of_lines(target, operand->type, axes->ints[0]);
-  if (pieces == 1) pieces = reduction_pieces(limits, extent);
-  if (pieces == 1 || operand->type.shape.rank == MAX_RANK) return (Pieces){0};
-  return pieces_of_part(maker, node, operand, pieces);
+  if (pieces > 1) return pieces_of_part(maker, node, operand, 0, pieces);
+  /* Few images have large planes. */
+  for (int i = 0; i < axes->count; i++) {
+    pieces = reduction_pieces(limits, operand->type.shape.dim[axes->ints[i]]);
+    if (pieces > 1) return pieces_of_part(maker, node, operand, i, pieces);
+  }
+  return (Pieces){0};
 }
 
 /* NULL when it stays whole. */

@@ -152,6 +152,8 @@ typedef struct Target {
   bool (*takes_pieces)(const Kernel *kernel);
   /* of an input that such a convolution reads: its channels lie first, and are read one by one */
   int64_t most_plane_channels;
+  /* From so many channels on, convolutions see a copy of an input with its channels last; 0: none does. */
+  int64_t least_turned_channels;
   int64_t channels_together; /* a multiple of which a value must have to be kept so */
   /* Whether its kernels of attention take heads of this type and these depths; NULL: of all. */
   bool (*attention_fits)(DType dtype, int64_t depth, int64_t value_depth);

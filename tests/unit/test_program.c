@@ -300,6 +300,52 @@ static void test_groups_of_few_channels_read_planes(void **state) {
   arena_destroy(arena);
 }
 
+/* An input of many channels is copied once, for the convolution and for the gradient in its weights. */
+static void test_inputs_of_many_channels_are_turned(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "sensors", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "sensors");
+  Type x = TYPE(F32, 2, 48, 6, 6), few = TYPE(F32, 32, 48, 3, 3), y = TYPE(F32, 2, 32, 6, 6);
+  add_input(module, "x", x, false);
+  add_input(module, "dy", y, false);
+  add_variable(module, VARIABLE_PARAM, "w", few);
+  Node *input = leaf(&maker, OP_INPUT, x, "x"), *w = leaf(&maker, OP_PARAM, few, "w");
+  Node *dy = make_unary(&maker, OP_EXP, leaf(&maker, OP_INPUT, y, "dy"));
+  int64_t ones[] = {1, 1};
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_SHAPE, 4, few.shape.dim), attr_make_ints(ATTR_LOW, 2, ones),
+      attr_make_ints(ATTR_HIGH, 2, ones),           attr_make_ints(ATTR_STRIDE, 2, ones),
+      attr_make_ints(ATTR_DILATION, 2, ones),       attr_make_int(ATTR_GROUPS, 1)};
+  output(maker.graph, OUTPUT_RESULT, "y",
+         make_unary(&maker, OP_COS, convolution_of(&maker, input, w, 1, 1)));
+  output(maker.graph, OUTPUT_RESULT, "dw",
+         make_node(&maker, OP_CONV_WEIGHT, 2, (Node *[]){input, dy}, 6, attributes));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "sensors");
+  const Program *program = make_program(arena, module, 1);
+  assert_int_equal(only_kernel(program, KERNEL_CONV)->conv.last & 1, 1);
+  assert_int_equal(only_kernel(program, KERNEL_CONV_WEIGHT)->conv.last & 1, 1);
+  assert_int_equal(launches(program, ENTRY_TRAIN), 4); /* with the copy and dy */
+  arena_destroy(arena);
+}
+
+/* Sums over the places of few images are made in pieces, too. */
+static void test_sums_of_few_images_have_many_tasks(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "places", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "places");
+  Type x = TYPE(F32, 2, 32, 32, 24);
+  add_input(module, "x", x, false);
+  Node *value = make_unary(&maker, OP_EXP, leaf(&maker, OP_INPUT, x, "x"));
+  int64_t axes[] = {0, 2, 3};
+  output(maker.graph, OUTPUT_RESULT, "sum", make_reduce(&maker, OP_REDUCE_SUM, value, 3, axes));
+  check_program(arena, module, ENTRY_TRAIN, 1e-6, "places");
+  const Program *program = make_program(arena, module, 1);
+  assert_int_equal(launches(program, ENTRY_TRAIN), 2);
+  arena_destroy(arena);
+}
+
 /* Means of groups, once for each of their channels, which are factors of all places: no kernel divides to find them. */
 static void test_values_repeated_inside_of_an_axis_are_stored(void **state) {
   (void)state;
@@ -580,6 +626,8 @@ int main(void) {
       cmocka_unit_test(test_weights_by_winograd_are_made_in_pieces),
       cmocka_unit_test(test_products_that_are_read_turned_are_written_turned),
       cmocka_unit_test(test_groups_of_few_channels_read_planes),
+      cmocka_unit_test(test_inputs_of_many_channels_are_turned),
+      cmocka_unit_test(test_sums_of_few_images_have_many_tasks),
       cmocka_unit_test(test_values_repeated_inside_of_an_axis_are_stored),
       cmocka_unit_test(test_a_vector_by_a_large_matrix_is_a_product),
       cmocka_unit_test(test_places_that_become_one_axis_leave_channels_last),

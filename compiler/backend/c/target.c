@@ -153,6 +153,7 @@ const Target target_c = {
     .attention_has_units = attention_has_units,
     .attention_gains = attention_gains,
     .most_plane_channels = 1,
+    .least_turned_channels = LANES,
     .channels_together = 1,
 };
 

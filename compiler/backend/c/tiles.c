@@ -42,11 +42,19 @@ static int64_t point_work(const Kernel *kernel) {
   return greatest(work, 1);
 }
 
-/* Stride of a load along an axis; 0 when it is no affine one. */
-static int64_t load_stride(const Expr *load, int axis_count, int axis) {
+/* Stride of an index along an axis; 0 when it is no affine one. */
+static int64_t stride_along(const Index *index, int axis_count, int axis) {
   int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  if (!index_is_affine(load->index, axis_count, &base, coefficient)) return 0;
+  if (!index_is_affine(index, axis_count, &base, coefficient)) return 0;
   return coefficient[axis] < 0 ? -coefficient[axis] : coefficient[axis];
+}
+
+/* Whether an index moves less along the columns than along the innermost loop. One that is the same in the whole inner loop
+ * says nothing. */
+static bool prefers_columns(const Index *index, int axis_count, int column_axis) {
+  int64_t column = stride_along(index, axis_count, column_axis);
+  int64_t row = stride_along(index, axis_count, axis_count - 1);
+  return column != 0 && row != 0 && column < row;
 }
 
 bool runs_along_rows(const Kernel *kernel) {
@@ -60,11 +68,10 @@ bool runs_along_rows(const Kernel *kernel) {
     ExprList list = kernel_expressions(scratch, kernel, s);
     for (int i = 0; i < list.count; i++) {
       if (list.items[i]->kind != EXPR_LOAD) continue;
-      int64_t column = load_stride(list.items[i], axes, kernel->axis_count - 1);
-      int64_t row = load_stride(list.items[i], axes, axes - 1);
-      /* A load that is the same in the whole inner loop says nothing. */
-      if (column != 0 && row != 0 && column < row) rows = false;
+      if (prefers_columns(list.items[i]->index, axes, kernel->axis_count - 1)) rows = false;
     }
+    for (int i = 0; stage.kind == STAGE_STORE && i < stage.store_count; i++)
+      if (prefers_columns(stage.stores[i].index, axes, kernel->axis_count - 1)) rows = false;
   }
   arena_destroy(scratch);
   return rows;
