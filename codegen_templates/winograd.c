@@ -30,7 +30,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       NNC_TILE_TABLE(f32, LAST < MR && COUNT < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, 0);
   /* packed: [@PACKED_PARTS@PANELS][PRODUCTS][@SUM@][WIDTH], source: [PRODUCTS][@SEEN@][ROW],
    * sums: [PRODUCTS][COUNT][WIDTH], lines: [SIZE_0][SIZE_1 * TILE_COLUMNS][WIDTH] */
-  const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};
+  @DECLARED_TILE@
   float *const packed = @PACKED_PLACE@;
   float *const source = @SOURCE_PLACE@;
   float *const sums = source + (int64_t)PRODUCTS * @SEEN@ * ROW;
@@ -47,9 +47,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t count = images * rows * TILE_COLUMNS;
     for (int64_t i = 0; i < @PLANES@ && block != held; i++) {
       @SLICE@
-      nnc_winograd_source(&(nnc_winograd_tiles){
+      nnc_winograd_source@KIND@(&(nnc_winograd_tiles){
           @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C), C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, rows,
-          TILE_COLUMNS, C, source + i * (rows * TILE_COLUMNS * ROW), ROW, @SEEN@ * ROW}, tile);
+          TILE_COLUMNS, C, source + i * (rows * TILE_COLUMNS * ROW), ROW, @SEEN@ * ROW}@TILE@);
     }
     held = block;
     @NEXT@
@@ -69,11 +69,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                 @AHEAD_POINTER@);
         }
       for (int64_t r = 0; r < images * rows; r++) {
-        for (int64_t k = 0; k < TILE_COLUMNS; k++)
-          for (int64_t c = 0; c < channels; c += LANES)
-            nnc_winograd_result(
-                tile, sums + (r * TILE_COLUMNS + k) * WIDTH + c, (int64_t)COUNT * WIDTH,
-                lines + k * (SIZE_1 * WIDTH) + c, SIZE_1 * TILE_COLUMNS * WIDTH, WIDTH);
+        nnc_winograd_results@KIND@(&(nnc_winograd_sums){
+            sums + r * TILE_COLUMNS * WIDTH, (int64_t)COUNT * WIDTH, WIDTH, 1, TILE_COLUMNS, channels,
+            lines, SIZE_1 * TILE_COLUMNS * WIDTH, WIDTH}@TILE@);
         const int64_t begin = SIZE_0 * (first + r % rows);
         for (int64_t line = begin; line < nnc_least(begin + SIZE_0, P0); line++)
           @NAME@_epilogue(worker, image + r / rows, channel, channels, line,

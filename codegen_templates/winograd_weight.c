@@ -28,7 +28,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               VECTORS_1 = CB % WIDTH / LANES, VECTORS_2 = LAST_C % WIDTH / LANES);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, KB < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, VECTORS_2);
-  const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};
+  @DECLARED_TILE@
   float *const source = (float *)worker->scratch;          /* [PRODUCTS][COUNT][C_ROW] */
   float *const gradient = source + (int64_t)PRODUCTS * COUNT * C_ROW; /* [PRODUCTS][COUNT][K_ROW] */
   float *const sums = gradient + (int64_t)PRODUCTS * COUNT * K_ROW;   /* [PRODUCTS][KB][CB] */
@@ -45,12 +45,12 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int64_t own = nnc_least(ROWS, TILE_ROWS - first), images = nnc_least(IMAGES, end - image);
         for (int64_t i = 0; i < images; i++) {
           @SLICE@
-          nnc_winograd_source(&(nnc_winograd_tiles){
+          nnc_winograd_source@KIND@(&(nnc_winograd_tiles){
               @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C) + channel, C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, own,
-              TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW}, tile);
-          nnc_winograd_gradient(&(nnc_winograd_tiles){
+              TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW}@TILE@);
+          nnc_winograd_gradient@KIND@(&(nnc_winograd_tiles){
               @GRADIENT@ + (image + i) * ((int64_t)P0 * P1 * K) + row, K, {P0, P1}, {0, 0}, first, own,
-              TILE_COLUMNS, rows, gradient + i * (OF_IMAGE * K_ROW), K_ROW, COUNT * K_ROW}, tile);
+              TILE_COLUMNS, rows, gradient + i * (OF_IMAGE * K_ROW), K_ROW, COUNT * K_ROW}@TILE@);
         }
         @NEXT@
         for (int64_t p = 0; p < PRODUCTS; p++)
@@ -66,9 +66,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
             }
           }
       }
-    for (int64_t r = 0; r < rows; r++)
-      for (int64_t c = 0; c < channels; c += LANES)
-        nnc_winograd_taps(tile, sums + r * CB + c, KB * CB, taps + r * CB + c, KB * CB);
+    nnc_winograd_taps@KIND@(&(nnc_winograd_sums){sums, KB * CB, CB, rows, 1, channels, taps, 0, KB * CB}@TILE@);
     @NAME@_epilogue(worker, @PIECE@, row, rows, channel, channels, taps, KB, CB@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -156,46 +156,65 @@ NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles, nnc_winog
     }
 }
 
-/* A' m A of one tile's sums, for a vector of channels: the products lie `product` elements apart. Results go to
- * lines, `line` elements apart, places of a line being `place` elements apart. */
-NNC_INLINE void nnc_winograd_result(nnc_winograd_tile tile, const float *m, int64_t product,
-                                    float *to, int64_t line, int64_t place) {
+/* Sums of the products of tiles: [products][tiles][channels]. */
+typedef struct nnc_winograd_sums {
+  const float *from;
+  int64_t product, row;            /* elements to the next product, and tile or row of weights */
+  int64_t rows, columns, channels; /* rows of so many tiles; of weights `columns` is 1 */
+  float *to;
+  int64_t line,
+      place; /* to the next line and place of a result; of weights, `place` to the next tap */
+} nnc_winograd_sums;
+
+/* A' m A of a row of tiles. */
+NNC_INLINE void nnc_winograd_results(const nnc_winograd_sums *sums, nnc_winograd_tile tile) {
   enum { MOST = NNC_WINOGRAD_PLACES, SIZE = NNC_WINOGRAD_SIZE };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
   const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
-  nnc_vec_f32 t[MOST][SIZE];
-  NNC_UNROLL for (int k = 0; k < wide; k++) {
-    nnc_vec_f32 own[MOST];
-    NNC_UNROLL for (int i = 0; i < high; i++) own[i] = nnc_load_f32(m + (wide * i + k) * product);
-    nnc_winograd_sums(down, own, t[k]);
-  }
-  NNC_UNROLL for (int i = 0; i < down.size; i++) {
-    nnc_vec_f32 row[MOST], y[SIZE];
-    NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
-    nnc_winograd_sums(across, row, y);
-    NNC_UNROLL for (int j = 0; j < across.size; j++) nnc_store_f32(to + i * line + j * place, y[j]);
-  }
+  for (int64_t number = 0; number < sums->columns; number++)
+    for (int64_t c = 0; c < sums->channels; c += NNC_LANES_f32) {
+      const float *m = sums->from + number * sums->row + c;
+      float *to = sums->to + number * across.size * sums->place + c;
+      nnc_vec_f32 t[MOST][SIZE];
+      NNC_UNROLL for (int k = 0; k < wide; k++) {
+        nnc_vec_f32 own[MOST];
+        NNC_UNROLL for (int i = 0; i < high; i++) own[i] =
+            nnc_load_f32(m + (wide * i + k) * sums->product);
+        nnc_winograd_sums_of(down, own, t[k]);
+      }
+      NNC_UNROLL for (int i = 0; i < down.size; i++) {
+        nnc_vec_f32 row[MOST], y[SIZE];
+        NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
+        nnc_winograd_sums_of(across, row, y);
+        NNC_UNROLL for (int j = 0; j < across.size; j++)
+            nnc_store_f32(to + i * sums->line + j * sums->place, y[j]);
+      }
+    }
 }
 
-/* G' u G of one vector of sums, whose products lie `product` elements apart, as the taps do `tap` elements in `to`. */
-NNC_INLINE void nnc_winograd_taps(nnc_winograd_tile tile, const float *u, int64_t product,
-                                  float *to, int64_t tap) {
+/* G' u G of rows of weights. */
+NNC_INLINE void nnc_winograd_taps(const nnc_winograd_sums *sums, nnc_winograd_tile tile) {
   enum { MOST = NNC_WINOGRAD_PLACES, TAPS = NNC_WINOGRAD_TAPS };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
   const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
-  nnc_vec_f32 t[MOST][TAPS];
-  NNC_UNROLL for (int k = 0; k < wide; k++) {
-    nnc_vec_f32 own[MOST];
-    NNC_UNROLL for (int i = 0; i < high; i++) own[i] = nnc_load_f32(u + (wide * i + k) * product);
-    nnc_winograd_join(down, own, t[k]);
-  }
-  NNC_UNROLL for (int i = 0; i < down.taps; i++) {
-    nnc_vec_f32 row[MOST], g[TAPS];
-    NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
-    nnc_winograd_join(across, row, g);
-    NNC_UNROLL for (int j = 0; j < across.taps; j++)
-        nnc_store_f32(to + (across.taps * i + j) * tap, g[j]);
-  }
+  for (int64_t number = 0; number < sums->rows; number++)
+    for (int64_t c = 0; c < sums->channels; c += NNC_LANES_f32) {
+      const int64_t at = number * sums->row + c;
+      nnc_vec_f32 t[MOST][TAPS];
+      NNC_UNROLL for (int k = 0; k < wide; k++) {
+        nnc_vec_f32 own[MOST];
+        NNC_UNROLL for (int i = 0; i < high; i++) own[i] =
+            nnc_load_f32(sums->from + (wide * i + k) * sums->product + at);
+        nnc_winograd_join(down, own, t[k]);
+      }
+      NNC_UNROLL for (int i = 0; i < down.taps; i++) {
+        nnc_vec_f32 row[MOST], g[TAPS];
+        NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
+        nnc_winograd_join(across, row, g);
+        NNC_UNROLL for (int j = 0; j < across.taps; j++)
+            nnc_store_f32(sums->to + (across.taps * i + j) * sums->place + at, g[j]);
+      }
+    }
 }
 
 /* Weights for the register tile: columns in panels as wide as it. */
@@ -258,5 +277,25 @@ NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winog
       }
     }
 }
+
+/* ---- tiles of 6 x 6 places ----
+ *
+ * Their functions are large and shared by all kernels: nnc_winograd_source_4x4_3x3, of 4 x 4 results of 3 x 3 taps. Those of
+ * 2 x 2 results, which do little for a call, would take 3 to 5 % longer so. */
+#define NNC_WINOGRAD_SQUARE(taps, size) ((nnc_winograd_tile){{{taps, size}, {taps, size}}})
+#define NNC_WINOGRAD_FUNCTIONS(make, name, taps, size)                                             \
+  make(nnc_winograd_source_##name, (const nnc_winograd_tiles *tiles),                              \
+       nnc_winograd_source(tiles, NNC_WINOGRAD_SQUARE(taps, size));)                               \
+      make(nnc_winograd_gradient_##name, (const nnc_winograd_tiles *tiles),                        \
+           nnc_winograd_gradient(tiles, NNC_WINOGRAD_SQUARE(taps, size));)                         \
+          make(nnc_winograd_results_##name, (const nnc_winograd_sums *sums),                       \
+               nnc_winograd_results(sums, NNC_WINOGRAD_SQUARE(taps, size));)                       \
+              make(nnc_winograd_taps_##name, (const nnc_winograd_sums *sums),                      \
+                   nnc_winograd_taps(sums, NNC_WINOGRAD_SQUARE(taps, size));)                      \
+                  make(nnc_winograd_pack_##name, (const nnc_winograd_weights *weights),            \
+                       nnc_winograd_pack(weights, NNC_WINOGRAD_SQUARE(taps, size));)
+
+NNC_WINOGRAD_FUNCTIONS(NNC_COMMON, 4x4_3x3, 3, 4)
+NNC_WINOGRAD_FUNCTIONS(NNC_COMMON, 2x2_5x5, 5, 2)
 
 #endif

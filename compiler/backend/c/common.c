@@ -35,6 +35,10 @@ static const char *const windows[] = {"nnc_window_rows_", "nnc_window_columns_",
 static const char *const types[] = {"f32", "bf16", "f16", "f64"};
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 enum { WINDOWS = 1u << TYPE_COUNT };
+/* Tiles of Winograd's filtering. */
+static const char *const tiles[] = {"4x4_3x3", "2x2_5x5"};
+enum { TILE_COUNT = sizeof tiles / sizeof *tiles };
+enum { FIRST_TILE = WINDOWS << 1 };
 
 unsigned common_functions(const char *kernel) {
   unsigned set = 0;
@@ -42,6 +46,8 @@ unsigned common_functions(const char *kernel) {
   for (int i = 0; i < TYPE_COUNT; i++)
     if (names(kernel, types[i])) set |= 1u << i;
   if (names(kernel, "bf16") || names(kernel, "f16") || names(kernel, "x3")) set |= 1;
+  for (int i = 0; i < TILE_COUNT; i++)
+    if (strstr(kernel, tiles[i]) != NULL) set |= (unsigned)FIRST_TILE << i;
   return set != 0 && has_one(kernel, windows) ? set | WINDOWS : set;
 }
 
@@ -54,4 +60,7 @@ static void write_given(Text *text, const char *header, const char *prefix, unsi
 void common_write(Text *text, unsigned set) {
   write_given(text, "nnc_common.h", "NNC_GIVE_", set);
   if (set & WINDOWS) write_given(text, "nnc_common_windows.h", "NNC_GIVE_WINDOWS_", set);
+  if (set / FIRST_TILE != 0) text_printf(text, "#include \"nnc_common_winograd.h\"\n");
+  for (int i = 0; i < TILE_COUNT; i++)
+    if (set & (unsigned)FIRST_TILE << i) text_printf(text, "NNC_GIVE_WINOGRAD_%s\n", tiles[i]);
 }

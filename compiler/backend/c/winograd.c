@@ -256,28 +256,47 @@ static const char *taps_epilogue(Arena *arena, KernelFunction *function) {
   return function_end_epilogue(&code, function, result, DTYPE_F32);
 }
 
+/* How the functions of a tile are called: the large tiles that many kernels have are part of a name, others an argument. */
+typedef struct TileText {
+  const char *kind, *argument, *declared;
+} TileText;
+
+static TileText tile_text(const WinogradTile *tile) {
+  static const struct {
+    int64_t taps, size;
+    const char *kind;
+  } shared[] = {{3, 4, "_4x4_3x3"}, {5, 2, "_2x2_5x5"}};
+  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+    if (tile->taps[0] == shared[i].taps && tile->taps[1] == shared[i].taps &&
+        tile->size[0] == shared[i].size && tile->size[1] == shared[i].size)
+      return (TileText){shared[i].kind, "", ""};
+  return (TileText){"", ", tile",
+                    "const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};\n"};
+}
+
 /* Statements that transform the weights that are kept, a task a panel, and return, where the worker is told to. */
-static const char *fill_text(Arena *arena, const char *weights, long long column, const char *lie,
-                             const char *sum) {
+static const char *fill_text(Arena *arena, const TileText *tile, const char *weights,
+                             long long column, const char *lie, const char *sum) {
   return arena_printf(
       arena,
       "if (worker->fills) {\n"
       "  NNC_TASKS(worker, PARTS * PANELS, panel) {\n"
       "    const int64_t of_part = panel %% PANELS * WIDTH, channel = panel / PANELS * PART + "
       "of_part;\n"
-      "    nnc_winograd_pack(&(nnc_winograd_weights){\n"
+      "    nnc_winograd_pack%s(&(nnc_winograd_weights){\n"
       "        %s + channel * %lld, %s, nnc_least(WIDTH, PART - of_part), C, WIDTH,\n"
-      "        packed + panel * ((int64_t)PRODUCTS * %s * WIDTH)}, tile);\n"
+      "        packed + panel * ((int64_t)PRODUCTS * %s * WIDTH)}%s);\n"
       "  }\n"
       "  return;\n"
       "}\n",
-      weights, column, lie, sum);
+      tile->kind, weights, column, lie, sum, tile->argument);
 }
 
 /* How the weights lie, from the result's channel to the next, along the sum, from tap to tap. */
 static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const char *weights,
                         TemplateHoles *holes) {
   const ConvSlots *conv = &kernel->conv;
+  TileText tile = tile_text(&grid->tile);
   bool is_last = conv_has_last(kernel, 1);
   int64_t taps = extent_product(conv->kernel, conv->spatial);
   int64_t row = conv->c * taps, channel = is_last ? 1 : taps;
@@ -299,16 +318,16 @@ static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const ch
                    : arena_printf(arena, "packed + (int64_t)PANELS * PRODUCTS * %s * WIDTH", sum));
   template_add(holes, "PACKED_PART",
                is_kept ? "" : "int64_t packed_part = -1; /* whose weights are transformed */\n");
-  template_add(
-      holes, "PACK",
-      is_kept ? ""
-              : arena_printf(arena,
-                             "if (part != packed_part)\n"
-                             "  nnc_winograd_pack(&(nnc_winograd_weights){\n"
-                             "      %s + part * PART * %lld, %s, PART, C, WIDTH, packed}, tile);\n"
-                             "packed_part = part;\n",
-                             weights, column, lie));
-  template_add(holes, "FILL", is_kept ? fill_text(arena, weights, column, lie, sum) : "");
+  template_add(holes, "PACK",
+               is_kept
+                   ? ""
+                   : arena_printf(arena,
+                                  "if (part != packed_part)\n"
+                                  "  nnc_winograd_pack%s(&(nnc_winograd_weights){\n"
+                                  "      %s + part * PART * %lld, %s, PART, C, WIDTH, packed}%s);\n"
+                                  "packed_part = part;\n",
+                                  tile.kind, weights, column, lie, tile.argument));
+  template_add(holes, "FILL", is_kept ? fill_text(arena, &tile, weights, column, lie, sum) : "");
 }
 
 /* A share of the next product's weights for each tile of this one. */
@@ -434,6 +453,10 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "IMAGES", grid.images);
   template_add_integer(&holes, "N", conv->n * grid.slice_results);
   add_slices(&grid, &holes);
+  TileText tile = tile_text(&grid.tile);
+  template_add(&holes, "KIND", tile.kind);
+  template_add(&holes, "TILE", tile.argument);
+  template_add(&holes, "DECLARED_TILE", tile.declared);
   for (int i = 0; i < 2; i++) {
     template_add_integer(&holes, arena_printf(code->arena, "LOW_%d", i), grid.low[i]);
     template_add_integer(&holes, arena_printf(code->arena, "X%d", i), grid.places[i]);
