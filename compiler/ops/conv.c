@@ -234,8 +234,8 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
   return is_summed ? 0 : AXIS_UNCUT;
 }
 
-OP_CLASS(conv, FAMILY_CONVOLUTION, .cost = conv_cost, .prepare = conv_copies_prepare, .join = OP_ADD,
-         .mix = MIX_NARROW)
+OP_CLASS(conv, FAMILY_CONVOLUTION, .cost = conv_cost, .prepare = conv_copies_prepare,
+         .join = OP_ADD, .mix = MIX_NARROW)
 OP_CLASS(conv_input, FAMILY_CONVOLUTION, .cost = conv_cost, .prepare = conv_copies_prepare,
          .join = OP_ADD, .mix = MIX_NARROW)
 OP_CLASS(conv_weight, FAMILY_CONVOLUTION, .cost = conv_cost, .prepare = conv_weight_prepare,

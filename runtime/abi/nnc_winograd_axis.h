@@ -79,7 +79,8 @@ NNC_INLINE void nnc_winograd_places(nnc_winograd_axis axis, const nnc_vec_f32 d[
 }
 
 /* A' m */
-NNC_INLINE void nnc_winograd_sums_of(nnc_winograd_axis axis, const nnc_vec_f32 m[], nnc_vec_f32 to[]) {
+NNC_INLINE void nnc_winograd_sums_of(nnc_winograd_axis axis, const nnc_vec_f32 m[],
+                                     nnc_vec_f32 to[]) {
   if (nnc_winograd_places_of(axis) == 1) {
     to[0] = m[0];
   } else if (nnc_winograd_places_of(axis) == 4) {

@@ -11,6 +11,7 @@
 
 enum {
   VECTOR = WINOGRAD_VECTOR,
+  SMALL_PRODUCTS = 16,  /* of a tile of 4 x 4 places, at most */
   MOST_TILES = 64,      /* of a task at a time: what it works on stays in the second-level cache */
   TILE_BYTES = 6 << 10, /* of one, for fewer of them where there are many channels */
   BLOCK_BYTES = MOST_TILES * TILE_BYTES,
@@ -81,7 +82,9 @@ static void cut_slices(WinogradGrid *grid, int64_t images, int64_t tile_bytes) {
 /* Channels of a task at most: it transforms all that it reads, and its sums are half of the second-level cache. */
 enum { WEIGHT_ROWS = 64, WEIGHT_TASKS = 8 };
 
-static int64_t weight_columns(const WinogradTile *tile) { return tile->products > 16 ? 64 : 128; }
+static int64_t weight_columns(const WinogradTile *tile) {
+  return tile->products > SMALL_PRODUCTS ? 64 : 128;
+}
 
 static int64_t even_block(int64_t channels, int64_t most) {
   return align_up(divide_up(channels, greatest(divide_up(channels, most), 1)), VECTOR);
@@ -200,8 +203,13 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   cut_channels(&grid, divide_up(planes, grid.images) * grid.blocks, keeps);
   int64_t part = grid.tile.products * panel_columns(grid.result / grid.parts) * grid.sum;
   part *= grid.slice_taps;
-  if (kernel->is_tight && !keeps && !has_slices)
-    cut_rows(&grid, images, tile_bytes, least(BLOCK_BYTES, TIGHT_BYTES - part * element));
+  if (kernel->is_tight && !keeps && !has_slices) {
+    /* Of large tiles of few channels sums take more than places. */
+    bool is_large = grid.tile.products > SMALL_PRODUCTS;
+    int64_t bytes =
+        is_large ? element * grid.tile.products * (grid.sum + VECTOR + WIDTH) : tile_bytes;
+    cut_rows(&grid, images, bytes, least(BLOCK_BYTES, TIGHT_BYTES - part * element));
+  }
   grid.tasks = divide_up(planes, grid.images) * grid.blocks * grid.parts;
   grid.kept_bytes = align_64(grid.parts * part * element);
   int64_t of_plane = grid.rows * grid.tile_columns, count = grid.images * of_plane;
