@@ -147,14 +147,15 @@ static int64_t panel_columns(int64_t channels) {
  * a worker still transforms a block once, where weights are kept. Where each worker transforms weights, it does so for
  * a part of them and goes through the blocks with it, so that the part stays in the second-level cache and a worker
  * needs no memory for more; the places of a block are transformed for each part. */
-static void cut_channels(WinogradGrid *grid, int64_t blocks, bool keeps_weights) {
+static void cut_channels(WinogradGrid *grid, int64_t blocks, const Kernel *kernel) {
   enum { TASKS = 16, LEAST = 32, PART_BYTES = 3 << 18 };
+  bool keeps_weights = kernel->keeps_weights;
   grid->parts = 1;
   while ((keeps_weights || blocks == 1) && blocks * grid->parts * 2 <= TASKS &&
          grid->result % (grid->parts * 2 * LEAST) == 0)
     grid->parts *= 2;
   if (keeps_weights) return;
-  int64_t most = grid->result / LEAST,
+  int64_t most = grid->result / (kernel->is_tight ? VECTOR : LEAST),
           channel = (int64_t)sizeof(float) * grid->tile.products * grid->slice_taps * grid->sum;
   for (int64_t parts = grid->parts + 1;
        parts <= most && grid->result / grid->parts * channel > PART_BYTES; parts++)
@@ -200,7 +201,7 @@ static WinogradGrid winograd_grid(const Kernel *kernel) {
   int64_t tile_bytes = element * grid.tile.products * grid.sum;
   if (has_slices) cut_slices(&grid, conv->n, tile_bytes);
   else cut_rows(&grid, images, tile_bytes, block_bytes(&grid, keeps));
-  cut_channels(&grid, divide_up(planes, grid.images) * grid.blocks, keeps);
+  cut_channels(&grid, divide_up(planes, grid.images) * grid.blocks, kernel);
   int64_t part = grid.tile.products * panel_columns(grid.result / grid.parts) * grid.sum;
   part *= grid.slice_taps;
   if (kernel->is_tight && !keeps && !has_slices) {

@@ -118,26 +118,14 @@ bool winograd_gains(const ConvSlots *slots, bool is_weight) {
          (is_weight ? sums_many_tiles(slots) : saves_products(slots) || gains_if_kept(slots));
 }
 
-/* Whether the transformed weights of a panel are so large that a kernel which must be tight has small tiles. */
-static bool is_too_large(const Kernel *kernel, const WinogradTile *tile) {
-  enum { PANEL = 48, MOST_BYTES = 1 << 20 };
-  const ConvSlots *slots = &kernel->conv;
-  bool is_input = kernel->kind == KERNEL_CONV_INPUT;
-  int64_t sum = is_input ? slots->k : slots->c, result = is_input ? slots->c : slots->k;
-  int64_t weights = tile->products * sum * least(result, PANEL);
-  return kernel->is_tight && weights * (int64_t)sizeof(float) > MOST_BYTES;
-}
-
 WinogradTile winograd_tile_of(const Kernel *kernel, const int64_t results[2]) {
-  enum { MOST_KEPT = 128 * 128, LEAST_TILES = 16 };
+  enum { FEW_WEIGHTS = 128 * 128, LEAST_TILES = 16 };
   const ConvSlots *slots = &kernel->conv;
   WinogradTile large = winograd_tile(slots, results);
   if (kernel->kind == KERNEL_CONV_WEIGHT) return large;
-  if (is_too_large(kernel, &large)) return tile_of(slots, false);
-  if (!kernel->keeps_weights || slots->n > 1 || slots->spatial > 2)
-    return best_tile(slots, results, &(int64_t){0});
-  bool gains = slots->c * slots->k <= MOST_KEPT && winograd_tiles(&large, results) >= LEAST_TILES;
-  return gains ? large : tile_of(slots, false);
+  bool may_be_kept = slots->n == 1 && slots->c * slots->k <= FEW_WEIGHTS;
+  if (may_be_kept && winograd_tiles(&large, results) >= LEAST_TILES) return large;
+  return best_tile(slots, results, &(int64_t){0});
 }
 
 bool kernel_gains_by_winograd(const Kernel *kernel) {

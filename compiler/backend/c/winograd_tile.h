@@ -25,7 +25,8 @@ int64_t winograd_tiles(const WinogradTile *tile, const int64_t results[2]);
 /* The tile for sums whose weights are not transformed. Of 3 x 3 taps those of 4 x 4 results have 2.25 products a result,
  * those of 2 x 2 have 4, but more of a large tile lies outside of a small plane, and it takes longer to transform. */
 WinogradTile winograd_tile(const ConvSlots *slots, const int64_t results[2]);
-/* That of a kernel. By large tiles one picture reads more transformed weights, where they are kept. */
+/* That of a kernel: the same whether it keeps its weights or not, so that bits do not depend on it. Those of one picture
+ * may be kept, and few are worth large tiles then. */
 WinogradTile winograd_tile_of(const Kernel *kernel, const int64_t results[2]);
 
 #endif
