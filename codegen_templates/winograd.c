@@ -25,7 +25,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS,
               OWN = (VECTORS + PANELS - 1) / PANELS /* vectors of a panel */, WIDTH = OWN * LANES,
               ROW = C + 16 /* of a tile, no power of 2 */, ROWS_1 = COUNT % MR, ROWS_2 = LAST % MR,
-              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, PIECE = @PIECE_OF_SUM@ /* channels at a time */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
+              GROUPS = (COUNT + MR - 1) / MR /* of tiles */, VECTORS_1 = VECTORS - (PANELS - 1) * OWN);
   static nnc_tile_of_f32 *const products[3][3] =
       NNC_TILE_TABLE(f32, LAST < MR && COUNT < MR ? 0 : MR, ROWS_1, ROWS_2, OWN, VECTORS_1, 0);
   /* packed: [@PACKED_PARTS@PANELS][PRODUCTS][@SUM@][WIDTH], source: [PRODUCTS][@SEEN@][ROW],
@@ -62,11 +62,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t left = nnc_least(MR, count - m);
           @AHEAD@
           @FETCH@
-          for (int64_t c = 0; c < @SUM@; c += PIECE)
+          @EACH_TAP@
             products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
-                nnc_least(PIECE, @SUM@ - c), source + (p * @SEEN@ + m@TAP_TILES@) * ROW + @TAP_CHANNEL@, ROW, 1,
-                weights + (p * (int64_t)@SUM@ + c) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH, c == 0,
-                @AHEAD_POINTER@);
+                C, source + (p * @SEEN@ + m@TAP_TILES@) * ROW, ROW, 1,
+                weights + (p * (int64_t)@SUM@@TAP_CHANNELS@) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH,
+                @BEGINS@, @AHEAD_POINTER@);
         }
       for (int64_t r = 0; r < images * rows; r++) {
         nnc_winograd_results@KIND@(&(nnc_winograd_sums){

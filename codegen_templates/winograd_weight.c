@@ -62,7 +62,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
               @FETCH@
               products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][width](
                   images * own * TILE_COLUMNS, gradient + p * (COUNT * K_ROW) + m, 1, K_ROW, source + p * (COUNT * C_ROW) + c,
-                  C_ROW, sums + (p * KB + m) * CB + c, CB, image == piece * N && first == 0, NULL);
+                  C_ROW, sums + (p * KB + m) * CB + c, CB, image == piece * N && first == 0 ? NNC_BEGINS : NNC_JOINS, NULL);
             }
           }
       }

@@ -14,13 +14,17 @@
  *       NNC_TILE(f32, MR, NNC_TILE_VECTORS)(depth, a + m * depth * MR, 1, MR, b + n * depth * NR, NR,
  *                                           tile, NR, true, NULL);
  *
- * with `first` false to add to the tile's contents instead (further pieces of a cut k).  Neither operand
+ * with NNC_GOES_ON or NNC_JOINS in place of true for further pieces of a cut k.  Neither operand
  * need be packed: a_row, a_k, b_k are any strides in elements; only a row of b has to be contiguous.
  * Blocks that are no whole tiles take the functions from a table: the loops of a product, below. */
 #ifndef NNC_GEMM_H
 #define NNC_GEMM_H
 
 #include "nnc_vector.h"
+
+/* What becomes of the tile's contents: the sum goes on from them, as if it had not been cut; or it begins with 0, and they
+ * are lost (true); or they are added at its end, which rounds a long sum less. */
+enum { NNC_GOES_ON = false, NNC_BEGINS = true, NNC_JOINS = 2 };
 
 /* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. 4 by 3 load 7 times for 12
  * multiply-adds, 6 by 2 do 8 times. So vectors of 32 bytes have both, the latter where panels are narrow (below). */
@@ -84,7 +88,12 @@ enum { NNC_TILE_AHEAD = 12 };
       what(name, 4, a_3, 1) what(name, 5, a_3, 2) what(name, 6, a_6, 0) what(name, 7, a_6, 1)
 #define NNC_TILE_DECLARE(name, r, pointer, times)                                                  \
   nnc_vec_##name sum_##r##_0 = {0}, sum_##r##_1 = {0}, sum_##r##_2 = {0};
-/* Pieces of a sum are added up apart, so that it is rounded less often. */
+#define NNC_TILE_LOAD(name, r, pointer, times)                                                     \
+  if (rows > r) {                                                                                  \
+    sum_##r##_0 = nnc_load_##name(tile + r * tile_row);                                            \
+    if (vectors > 1) sum_##r##_1 = nnc_load_##name(tile + r * tile_row + NNC_LANES_##name);        \
+    if (vectors > 2) sum_##r##_2 = nnc_load_##name(tile + r * tile_row + 2 * NNC_LANES_##name);    \
+  }
 #define NNC_TILE_JOIN(name, r, pointer, times)                                                     \
   if (rows > r) {                                                                                  \
     sum_##r##_0 += nnc_load_##name(tile + r * tile_row);                                           \
@@ -142,12 +151,15 @@ enum { NNC_TILE_AHEAD = 12 };
 #define NNC_DEFINE_TILE(name, packed, sum, type)                                                   \
   typedef void nnc_tile_of_##name(int64_t k, const packed *a, int64_t a_row, int64_t a_k,          \
                                   const packed *b, int64_t b_k, type *tile, int64_t tile_row,      \
-                                  bool first, const nnc_ahead *ahead);                             \
+                                  int begins, const nnc_ahead *ahead);                             \
   NNC_INLINE void nnc_tile_##name(const int rows, const int vectors, int64_t k, const packed *a,   \
                                   int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,        \
-                                  type *tile, int64_t tile_row, bool first,                        \
+                                  type *tile, int64_t tile_row, int begins,                        \
                                   const nnc_ahead *ahead) {                                        \
     NNC_TILE_EACH_ROW(NNC_TILE_DECLARE, sum)                                                       \
+    if (begins == NNC_GOES_ON) {                                                                   \
+      NNC_TILE_EACH_ROW(NNC_TILE_LOAD, sum)                                                        \
+    }                                                                                              \
     const packed *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row,                                  \
                  *a_6 = a + (rows > 6 ? 6 : 0) * a_row;                                            \
     NNC_OPAQUE(a_0);                                                                               \
@@ -169,7 +181,7 @@ enum { NNC_TILE_AHEAD = 12 };
         NNC_TILE_ADVANCE(1);                                                                       \
       }                                                                                            \
     }                                                                                              \
-    if (!first) {                                                                                  \
+    if (begins == NNC_JOINS) {                                                                     \
       NNC_TILE_EACH_ROW(NNC_TILE_JOIN, sum)                                                        \
     }                                                                                              \
     NNC_TILE_EACH_ROW(NNC_TILE_STORE, sum)                                                         \
@@ -194,10 +206,10 @@ enum { NNC_TILE_AHEAD = 12 };
 #define NNC_TILE_FUNCTION(make, name, packed, type, rows, vectors)                                 \
   make(nnc_tile_##name##_##rows##_##vectors,                                                       \
        (int64_t k, const packed *a, int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,      \
-        type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead),                         \
+        type *tile, int64_t tile_row, int begins, const nnc_ahead *ahead),                         \
        nnc_tile_##name((NNC_IS_TILE(rows, vectors) ? rows : 1),                                    \
                        (NNC_IS_TILE(rows, vectors) ? vectors : 1), k, a, a_row, a_k, b, b_k, tile, \
-                       tile_row, first, ahead))
+                       tile_row, begins, ahead))
 
 /* Operands of the sums' own type. */
 #define NNC_DEFINE_PLAIN_TILE(name, type)                                                          \

@@ -93,8 +93,7 @@ for ((variant = 1; variant <= 7; variant += every)); do
   check "variant $variant" tuned -o "variant$variant"
   if cmp -s "variant$variant" model; then fail "variant $variant is the cost model's"; else ok; fi
   check "variant $variant trains" trained "variant$variant" --threads 2
-  # Sums that are filtered or not are rounded otherwise.
-  check "variant $variant: the numbers" close {model,variant$variant}.run/checkpoint.safetensors 1e-3
+  check "variant $variant: the numbers" close {model,variant$variant}.run/checkpoint.safetensors 1e-4
   check "variant $variant: one thread" "./variant$variant" --data data --out one.run --quiet --seed 3 --threads 1
   check "variant $variant: the same bits" cmp {one,variant$variant}.run/checkpoint.safetensors
   rm -rf one.run

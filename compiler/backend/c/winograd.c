@@ -425,8 +425,10 @@ static void add_slices(const WinogradGrid *grid, TemplateHoles *holes) {
   template_add(holes, "SLICE", has_slices ? slice : "");
   template_add(holes, "SOURCE_PLANE", has_slices ? plane : "image + i");
   template_add(holes, "EXTENT", has_slices ? "nnc_within(slice, X_D) ? X0 : 0" : "X0");
-  template_add(holes, "TAP_TILES", has_slices ? " + c / C * (rows * TILE_COLUMNS)" : "");
-  template_add(holes, "TAP_CHANNEL", has_slices ? "c % C" : "c");
+  template_add(holes, "EACH_TAP", has_slices ? "for (int64_t t = 0; t < TAPS_D; t++)\n" : "");
+  template_add(holes, "TAP_TILES", has_slices ? " + t * rows * TILE_COLUMNS" : "");
+  template_add(holes, "TAP_CHANNELS", has_slices ? " + t * C" : "");
+  template_add(holes, "BEGINS", has_slices ? "t == 0 ? NNC_BEGINS : NNC_JOINS" : "NNC_BEGINS");
   template_add(holes, "TASKS_OF_PIECE",
                has_slices ? "(int64_t)TAPS_D * K_BLOCKS * C_BLOCKS"
                           : "(int64_t)K_BLOCKS * C_BLOCKS");
@@ -434,19 +436,6 @@ static void add_slices(const WinogradGrid *grid, TemplateHoles *holes) {
                has_slices ? "const int64_t tap = task / ((int64_t)K_BLOCKS * C_BLOCKS) % TAPS_D;\n"
                           : "");
   template_add(holes, "PIECE", has_slices ? "piece * TAPS_D + tap" : "piece");
-}
-
-/* Channels that are summed at a time. What six points lose of the digits is half as much where pieces of a sum are
- * added up apart, which takes 1 to 4 % of the time. */
-static int64_t piece_of_sum(const WinogradGrid *grid) {
-  enum { MOST = 48, POINTS = 6 };
-  bool has_many = false;
-  for (int i = 0; i < 2; i++)
-    has_many = has_many || grid->tile.taps[i] + grid->tile.size[i] - 1 == POINTS;
-  if (!has_many) return grid->sum;
-  int64_t pieces = divide_up(grid->sum, MOST);
-  while (grid->has_slices && grid->sum % pieces != 0) pieces++; /* of one plane of taps */
-  return divide_up(grid->sum, pieces);
 }
 
 void winograd_write(Code *code, KernelFunction *function) {
@@ -489,7 +478,6 @@ void winograd_write(Code *code, KernelFunction *function) {
   add_next_places(&grid, function, &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "PARTS", grid.parts);
-  template_add_integer(&holes, "PIECE_OF_SUM", piece_of_sum(&grid));
   bool is_kept = kernel->keeps_weights;
   template_add(&holes, "BLOCK", is_kept ? "task / PARTS" : "task % (TASKS / PARTS)");
   template_add(&holes, "PART", is_kept ? "task % PARTS" : "task / (TASKS / PARTS)");
@@ -497,7 +485,7 @@ void winograd_write(Code *code, KernelFunction *function) {
       &holes, "HEIGHT",
       tile_height_text(code->arena, even_tile_height(grid.images * grid.rows * grid.tile_columns)));
   template_add(&holes, "AHEAD", kernel->keeps_weights ? ahead_of_weights : "");
-  template_add(&holes, "AHEAD_POINTER", kernel->keeps_weights ? "c == 0 ? &ahead : NULL" : "NULL");
+  template_add(&holes, "AHEAD_POINTER", kernel->keeps_weights ? "&ahead" : "NULL");
   function_add_epilogue(&holes, function, line_epilogue(code->arena, function, &grid));
   template_add(&holes, "STREAM_END", epilogue_stream_end(kernel));
   template_render(code->out, "codegen_templates/winograd.c", &holes);
