@@ -63,10 +63,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           @AHEAD@
           @FETCH@
           @EACH_TAP@
-            products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
-                C, source + (p * @SEEN@ + m@TAP_TILES@) * ROW, ROW, 1,
-                weights + (p * (int64_t)@SUM@@TAP_CHANNELS@) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH,
-                @BEGINS@, @AHEAD_POINTER@);
+          products[left == ROWS_1 ? 1 : left == ROWS_2 ? 2 : 0][channels == WIDTH ? 0 : 1](
+              C, source + (p * @SEEN@ + m@TAP_TILES@) * ROW, ROW, 1,
+              weights + (p * (int64_t)@SUM@@TAP_CHANNELS@) * WIDTH, WIDTH, sums + (p * COUNT + m) * WIDTH, WIDTH,
+              @BEGINS@, @AHEAD_POINTER@);
         }
       for (int64_t r = 0; r < images * rows; r++) {
         nnc_winograd_results@KIND@(&(nnc_winograd_sums){
