@@ -70,7 +70,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         }
       for (int64_t r = 0; r < images * rows; r++) {
         nnc_winograd_results@KIND@(&(nnc_winograd_sums){
-            sums + r * TILE_COLUMNS * WIDTH, (int64_t)COUNT * WIDTH, WIDTH, 1, TILE_COLUMNS, channels,
+            sums + r * TILE_COLUMNS * WIDTH, (int64_t)COUNT * WIDTH, WIDTH, TILE_COLUMNS, channels,
             lines, SIZE_1 * TILE_COLUMNS * WIDTH, WIDTH}@TILE@);
         const int64_t begin = SIZE_0 * (first + r % rows);
         for (int64_t line = begin; line < nnc_least(begin + SIZE_0, P0); line++)

@@ -159,8 +159,8 @@ NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles, nnc_winog
 /* Sums of the products of tiles: [products][tiles][channels]. */
 typedef struct nnc_winograd_sums {
   const float *from;
-  int64_t product, row;            /* elements to the next product, and tile or row of weights */
-  int64_t rows, columns, channels; /* rows of so many tiles; of weights `columns` is 1 */
+  int64_t product, row;    /* elements to the next product, and tile or row of weights */
+  int64_t count, channels; /* tiles, or rows of weights */
   float *to;
   int64_t line,
       place; /* to the next line and place of a result; of weights, `place` to the next tap */
@@ -171,7 +171,7 @@ NNC_INLINE void nnc_winograd_results(const nnc_winograd_sums *sums, nnc_winograd
   enum { MOST = NNC_WINOGRAD_PLACES, SIZE = NNC_WINOGRAD_SIZE };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
   const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
-  for (int64_t number = 0; number < sums->columns; number++)
+  for (int64_t number = 0; number < sums->count; number++)
     for (int64_t c = 0; c < sums->channels; c += NNC_LANES_f32) {
       const float *m = sums->from + number * sums->row + c;
       float *to = sums->to + number * across.size * sums->place + c;
@@ -197,7 +197,7 @@ NNC_INLINE void nnc_winograd_taps(const nnc_winograd_sums *sums, nnc_winograd_ti
   enum { MOST = NNC_WINOGRAD_PLACES, TAPS = NNC_WINOGRAD_TAPS };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
   const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
-  for (int64_t number = 0; number < sums->rows; number++)
+  for (int64_t number = 0; number < sums->count; number++)
     for (int64_t c = 0; c < sums->channels; c += NNC_LANES_f32) {
       const int64_t at = number * sums->row + c;
       nnc_vec_f32 t[MOST][TAPS];

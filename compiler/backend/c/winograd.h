@@ -6,8 +6,8 @@
 
 /* Whether a convolution with its channels last, or the gradient in its weights, gains by it: for the target's choice. */
 bool winograd_gains(const ConvSlots *slots, bool is_weight);
-/* Whether a kernel is computed so: its target chose it, its operands lie for it, and it is no part of a
- * task loop, where the weights would be transformed for each block. */
+/* Whether a kernel is computed so: its target chose it, its operands lie for it, and if it is part of a task loop its
+ * blocks gain, too, although each transforms the weights. */
 bool kernel_is_winograd(const Kernel *kernel);
 /* Whether it is in variant 0. */
 bool kernel_gains_by_winograd(const Kernel *kernel);
