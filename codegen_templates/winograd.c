@@ -47,7 +47,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t count = images * rows * TILE_COLUMNS;
     for (int64_t i = 0; i < @PLANES@ && block != held; i++) {
       @SLICE@
-      nnc_winograd_source@KIND@(&(nnc_winograd_tiles){
+      nnc_winograd_source@READER@(&(nnc_winograd_tiles){
           @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C), C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, rows,
           TILE_COLUMNS, C, source + i * (rows * TILE_COLUMNS * ROW), ROW, @SEEN@ * ROW}@TILE@);
     }

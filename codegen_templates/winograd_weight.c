@@ -45,10 +45,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int64_t own = nnc_least(ROWS, TILE_ROWS - first), images = nnc_least(IMAGES, end - image);
         for (int64_t i = 0; i < images; i++) {
           @SLICE@
-          nnc_winograd_source@KIND@(&(nnc_winograd_tiles){
+          nnc_winograd_source@READER@(&(nnc_winograd_tiles){
               @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C) + channel, C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, own,
               TILE_COLUMNS, channels, source + i * (OF_IMAGE * C_ROW), C_ROW, COUNT * C_ROW}@TILE@);
-          nnc_winograd_gradient@KIND@(&(nnc_winograd_tiles){
+          nnc_winograd_gradient@READER@(&(nnc_winograd_tiles){
               @GRADIENT@ + (image + i) * ((int64_t)P0 * P1 * K) + row, K, {P0, P1}, {0, 0}, first, own,
               TILE_COLUMNS, rows, gradient + i * (OF_IMAGE * K_ROW), K_ROW, COUNT * K_ROW}@TILE@);
         }

@@ -69,8 +69,8 @@ static const struct argp_option option_table[] = {
      "NVIDIA's library where OUT finds it",
      1},
     {"conv", KEY_CONV, "HOW", 0,
-     "With --target=c, convolutions of 3 and 5 taps in f32: auto (default): by Winograd's minimal "
-     "filtering where that is faster; direct: none",
+     "With --target=c, convolutions of 3 and 5 taps in f32 and bf16: auto (default): by "
+     "Winograd's minimal filtering where that is faster; direct: none",
      1},
     {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
     {"scans", KEY_SCANS, "HOW", 0,
@@ -313,7 +313,8 @@ static void check_target(ParseState *parse, struct argp_state *state) {
   if (options->gemm == GEMM_CUBLASLT) options->target = target_cuda_cublaslt();
   if (options->conv != CONV_NONE && is_cuda) argp_error(state, "--conv is for --target=c");
   if (!is_cuda)
-    options->target = target_c_of(options->conv == CONV_DIRECT, command_has_few_registers(arch));
+    options->target = target_c_of(options->conv == CONV_DIRECT, command_has_few_registers(arch),
+                                  command_has_matrix_unit(&options->toolchain));
   if (is_cuda) mistake = cuda_usage_mistake(parse->arena, &options->toolchain);
   if (mistake) argp_error(state, "%s", mistake);
   if (!is_cuda && arch && (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))

@@ -149,8 +149,8 @@ static ProductShape weights_shape(const DepthCutter *cutter, Shape w, Shape y) {
 /* Pieces of equally many images. */
 static int64_t best_pieces(const DepthCutter *cutter, const ConvSlots *slots, Shape w, Shape y) {
   const Target *target = cutter->target;
-  if (cutter->node->type.dtype == DTYPE_F32 && target->depth.winograd_pieces &&
-      target->conv_gains_by_winograd && target->conv_gains_by_winograd(slots, true))
+  DType dtype = cutter->node->operands[0]->type.dtype;
+  if (target->depth.winograd_pieces && target_gains_by_winograd(target, slots, dtype, true))
     return target->depth.winograd_pieces(slots);
   if (!target->depth.cuts_convolution(slots)) return 1;
   ProductShape product = weights_shape(cutter, w, y);

@@ -138,12 +138,12 @@ static bool grows_in_vain(const Convolution *conv) {
 Node *make_of_phases(const Maker *maker, const Target *target, const Node *node,
                      Node *const *operands) {
   Convolution conv;
-  if (target->conv_gains_by_winograd == NULL || node->type.dtype != DTYPE_F32 ||
-      !find_shapes(node, &conv) || !find_phases(&conv) || grows_in_vain(&conv))
+  if (target->conv_gains_by_winograd == NULL || !find_shapes(node, &conv) || !find_phases(&conv) ||
+      grows_in_vain(&conv))
     return NULL;
   ConvSlots slots = slots_of_phases(&conv);
   bool is_weight = node->op == OP_CONV_WEIGHT;
-  if (!target->conv_gains_by_winograd(&slots, is_weight)) return NULL;
+  if (!target_gains_by_winograd(target, &slots, operands[0]->type.dtype, is_weight)) return NULL;
   Node *own[] = {split(maker, operands[0], conv.dilation),
                  is_weight ? split(maker, operands[1], conv.dilation) : operands[1]};
   Node *made = make_without_dilation(maker, &conv, own);

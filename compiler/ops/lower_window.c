@@ -50,16 +50,11 @@ static void window_set(KernelBuilder *builder, KernelKind kind, ConvSlots slots)
   builder_set_kind(builder, kind)->conv = slots;
 }
 
-static bool may_go_by_winograd(const KernelBuilder *builder, const ConvSlots *slots,
-                               bool is_weight) {
-  const Target *target = builder_target(builder);
-  return target->conv_gains_by_winograd && target->conv_gains_by_winograd(slots, is_weight);
-}
-
 static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
                        Shape y) {
   ConvSlots slots = conv_slots(node, x, w, y);
-  slots.may_be_winograd = may_go_by_winograd(builder, &slots, false);
+  slots.may_be_winograd = target_gains_by_winograd(builder_target(builder), &slots,
+                                                   node->operands[0]->type.dtype, false);
   window_set(builder, kind, slots);
 }
 
@@ -81,7 +76,8 @@ void lower_conv_weight(KernelBuilder *builder, const Node *node) {
   Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
   ConvSlots slots = conv_slots(node, x, node->type.shape, y);
   slots.pieces = pieces ? pieces->integer : 0;
-  slots.may_be_winograd = may_go_by_winograd(builder, &slots, true);
+  slots.may_be_winograd = target_gains_by_winograd(builder_target(builder), &slots,
+                                                   node->operands[0]->type.dtype, true);
   window_set(builder, KERNEL_CONV_WEIGHT, slots);
 }
 

@@ -1,7 +1,7 @@
 /* Numbers of 16 bits as floats of 32 that are rounded to them, where the processor multiplies no 16 bits.
  *
- * There a product of 16 bits widens both operands wherever it reads them, and has no kernels that f32 has: none that
- * read operands where they lie, none of Winograd's filtering. So each value is rounded once, where it is computed, and
+ * There a product of 16 bits widens both operands wherever it reads them, and has no kernels that
+ * read operands where they lie, as f32 has. So each value is rounded once, where it is computed, and
  * stays as wide as its readers want it:
  *
  *     contract(cast bf16 x, cast bf16 w) : bf16   ->   round(contract(round(x), round(w)) : f32)

@@ -41,6 +41,11 @@ bool target_takes_pieces(const Target *target, const Kernel *kernel) {
   return target->takes_pieces && target->takes_pieces(kernel);
 }
 
+bool target_gains_by_winograd(const Target *target, const ConvSlots *slots, DType dtype,
+                              bool is_weight) {
+  return target->conv_gains_by_winograd && target->conv_gains_by_winograd(slots, dtype, is_weight);
+}
+
 int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent) {
   for (int64_t pieces = limits->most_pieces; pieces >= limits->least_pieces; pieces--)
     if (extent % pieces == 0) return pieces;

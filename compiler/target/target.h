@@ -123,9 +123,9 @@ typedef struct Target {
   /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
-  /* Whether a convolution of f32, or the gradient in its weights, had better be computed by Winograd's minimal
-   * filtering; NULL: none. */
-  bool (*conv_gains_by_winograd)(const ConvSlots *slots, bool is_weight);
+  /* Whether a convolution whose operands have this type, or the gradient in its weights, had better be computed by
+   * Winograd's minimal filtering; NULL: none. */
+  bool (*conv_gains_by_winograd)(const ConvSlots *slots, DType dtype, bool is_weight);
   bool (*is_winograd)(const Kernel *kernel); /* whether a kernel is; NULL: none */
   /* Bytes of the copy of operand 1 that a kernel with `keeps_weights` reads instead of it; 0: it had better have
    * none. NULL: none has. */
@@ -180,6 +180,8 @@ const char *target_variant_text(Arena *arena, const Target *target, const Kernel
 int64_t target_kept_bytes(const Target *target, const Kernel *kernel);
 bool target_packs_weights(const Target *target, const Kernel *kernel);
 bool target_takes_pieces(const Target *target, const Kernel *kernel);
+bool target_gains_by_winograd(const Target *target, const ConvSlots *slots, DType dtype,
+                              bool is_weight);
 /* The greatest divisor of `extent` that is a good number of pieces; 1 where there is none. */
 int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent);
 /* The elements of the result. */

@@ -16,16 +16,31 @@
 #ifndef NNC_WINOGRAD_H
 #define NNC_WINOGRAD_H
 
+#include "nnc_half.h"
 #include "nnc_winograd_axis.h"
 
-/* Both axes of a tile: constants of a kernel. */
+/* Both axes of a tile, and whether its places, gradients and weights are bf16 in memory, else f32: constants of a kernel. */
 typedef struct nnc_winograd_tile {
   nnc_winograd_axis axis[2];
+  bool is_half;
 } nnc_winograd_tile;
+
+NNC_INLINE const void *nnc_winograd_at(nnc_winograd_tile tile, const void *from, int64_t element) {
+  return (const char *)from + element * (int64_t)(tile.is_half ? sizeof(uint16_t) : sizeof(float));
+}
+
+NNC_INLINE nnc_vec_f32 nnc_winograd_load(nnc_winograd_tile tile, const void *from) {
+  if (!tile.is_half) return nnc_load_f32(from);
+  uint16_t bits[NNC_LANES_f32];
+  float wide[NNC_LANES_f32];
+  memcpy(bits, from, sizeof bits);
+  for (int i = 0; i < NNC_LANES_f32; i++) wide[i] = nnc_from_bf16(bits[i]);
+  return nnc_load_f32(wide);
+}
 
 /* A plane of places of one image, and the tiles of some of its rows. */
 typedef struct nnc_winograd_tiles {
-  const float *from; /* place 0, channel 0 */
+  const void *from;  /* place 0, channel 0 */
   int64_t channels;  /* from a place to the next */
   int64_t extent[2]; /* places */
   int64_t
@@ -40,12 +55,13 @@ typedef struct nnc_winograd_tiles {
 static const float nnc_winograd_zeros[NNC_LANES_f32] NNC_ALIGNED = {0};
 
 /* B' of one column of places: `line` are the lines' first elements, NULL outside. */
-NNC_INLINE void nnc_winograd_column(nnc_winograd_axis axis, const float *const line[], int64_t at,
+NNC_INLINE void nnc_winograd_column(nnc_winograd_tile tile, const void *const line[], int64_t at,
                                     bool inside, nnc_vec_f32 to[]) {
+  const nnc_winograd_axis down = tile.axis[0];
   nnc_vec_f32 d[NNC_WINOGRAD_PLACES];
-  NNC_UNROLL for (int i = 0; i < nnc_winograd_places_of(axis); i++) d[i] =
-      nnc_load_f32(inside && line[i] ? line[i] + at : nnc_winograd_zeros);
-  nnc_winograd_places(axis, d, to);
+  NNC_UNROLL for (int i = 0; i < nnc_winograd_places_of(down); i++) d[i] = nnc_winograd_load(
+      tile, inside && line[i] ? nnc_winograd_at(tile, line[i], at) : nnc_winograd_zeros);
+  nnc_winograd_places(down, d, to);
 }
 
 /* B' d B of all tiles. A tile's first columns are the last ones of the tile before. */
@@ -56,20 +72,21 @@ NNC_INLINE void nnc_winograd_source(const nnc_winograd_tiles *tiles, nnc_winogra
   const int again = across.taps - 1; /* columns */
   for (int64_t r = 0; r < tiles->rows; r++)
     for (int64_t c = 0; c < tiles->count; c += NNC_LANES_f32) {
-      const float *line[MOST];
+      const void *line[MOST];
       const int64_t x = down.size * (tiles->first + r) - tiles->low[0];
       for (int i = 0; i < high; i++)
         line[i] = nnc_within(x + i, tiles->extent[0])
-                      ? tiles->from + (x + i) * tiles->extent[1] * tiles->channels + c
+                      ? nnc_winograd_at(tile, tiles->from,
+                                        (x + i) * tiles->extent[1] * tiles->channels + c)
                       : NULL;
       float *to = tiles->to + r * tiles->columns * tiles->row + c;
       nnc_vec_f32 t[MOST][MOST]; /* [column][product] */
       int64_t at = -tiles->low[1];
       NNC_UNROLL for (int j = 0; j < again; j++, at++) nnc_winograd_column(
-          down, line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[j]);
+          tile, line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[j]);
       for (int64_t k = 0; k < tiles->columns; k++, to += tiles->row) {
         NNC_UNROLL for (int j = again; j < wide; j++, at++) nnc_winograd_column(
-            down, line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[j]);
+            tile, line, at * tiles->channels, nnc_within(at, tiles->extent[1]), t[j]);
         NNC_UNROLL for (int i = 0; i < high; i++) {
           nnc_vec_f32 d[MOST], u[MOST];
           NNC_UNROLL for (int j = 0; j < wide; j++) d[j] = t[j][i];
@@ -93,29 +110,35 @@ typedef struct nnc_winograd_block {
 
 /* Places that are transformed next. */
 typedef struct nnc_winograd_ahead {
-  const float *from;
-  int64_t step, channels; /* from a place to the next; of each */
+  const char *from;
+  int64_t step, bytes; /* from a place to the next; of each */
   int64_t count, shares;
 } nnc_winograd_ahead;
 
-/* Of images of these extents from `from` on: from the line on that the block has not read, `read` after its last row. */
-NNC_INLINE nnc_winograd_ahead nnc_winograd_next(const nnc_winograd_block *block, const float *from,
-                                                const int64_t extent[2], int64_t step,
-                                                int64_t channels, int64_t read) {
+/* Planes of images: elements of so many bytes from a place to the next, and those of a place that are read. */
+typedef struct nnc_winograd_planes {
+  const void *from;
+  int64_t size, extent[2], step, channels;
+} nnc_winograd_planes;
+
+/* From the line on that the block has not read, `read` after its last row. */
+NNC_INLINE nnc_winograd_ahead nnc_winograd_next(const nnc_winograd_block *block,
+                                                const nnc_winograd_planes *planes, int64_t read) {
+  const int64_t *extent = planes->extent, step = planes->step * planes->size;
   const bool is_within = block->rows + read < extent[0];
   const int64_t line = is_within ? block->image * extent[0] + block->rows + read
                                  : (block->image + block->images) * extent[0];
-  return (nnc_winograd_ahead){.from = from + line * extent[1] * step,
+  return (nnc_winograd_ahead){.from = (const char *)planes->from + line * extent[1] * step,
                               .step = step,
-                              .channels = channels,
+                              .bytes = planes->channels * planes->size,
                               .count = nnc_least(block->lines, block->end * extent[0] - line) *
                                        extent[1],
                               .shares = block->shares};
 }
 
 NNC_INLINE void nnc_winograd_fetch(const nnc_winograd_ahead *next, int64_t share) {
-  enum { LINE = 16 /* elements of a cache line */ };
-  const int64_t lines = (next->channels + LINE - 1) / LINE, all = next->count * lines;
+  enum { LINE = 64 /* bytes of a cache line */ };
+  const int64_t lines = (next->bytes + LINE - 1) / LINE, all = next->count * lines;
   const int64_t own = (all + next->shares - 1) / next->shares;
   NNC_ROLLED for (int64_t i = share * own; i < nnc_least((share + 1) * own, all); i++)
       __builtin_prefetch(next->from + i / lines * next->step + i % lines * LINE, 0, 2);
@@ -129,20 +152,22 @@ NNC_INLINE void nnc_winograd_gradient(const nnc_winograd_tiles *tiles, nnc_winog
   for (int64_t r = 0; r < tiles->rows; r++)
     for (int64_t k = 0; k < tiles->columns; k++) {
       const int64_t x0 = down.size * (tiles->first + r), x1 = across.size * k;
-      const float *from = tiles->from + (x0 * tiles->extent[1] + x1) * tiles->channels;
+      const void *from =
+          nnc_winograd_at(tile, tiles->from, (x0 * tiles->extent[1] + x1) * tiles->channels);
       float *to = tiles->to + (r * tiles->columns + k) * tiles->row;
-      const float *place[SIZE][SIZE]; /* NULL outside */
+      const void *place[SIZE][SIZE]; /* NULL outside */
       for (int i = 0; i < down.size; i++)
         for (int j = 0; j < across.size; j++)
-          place[i][j] = x0 + i < tiles->extent[0] && x1 + j < tiles->extent[1]
-                            ? from + (i * tiles->extent[1] + j) * tiles->channels
-                            : NULL;
+          place[i][j] =
+              x0 + i < tiles->extent[0] && x1 + j < tiles->extent[1]
+                  ? nnc_winograd_at(tile, from, (i * tiles->extent[1] + j) * tiles->channels)
+                  : NULL;
       for (int64_t c = 0; c < tiles->count; c += NNC_LANES_f32) {
         nnc_vec_f32 t[SIZE][MOST]; /* [column][product] */
         NNC_UNROLL for (int j = 0; j < across.size; j++) {
           nnc_vec_f32 y[SIZE];
-          NNC_UNROLL for (int i = 0; i < down.size; i++) y[i] =
-              nnc_load_f32(place[i][j] ? place[i][j] + c : nnc_winograd_zeros);
+          NNC_UNROLL for (int i = 0; i < down.size; i++) y[i] = nnc_winograd_load(
+              tile, place[i][j] ? nnc_winograd_at(tile, place[i][j], c) : nnc_winograd_zeros);
           nnc_winograd_widen(down, y, t[j]);
         }
         NNC_UNROLL for (int i = 0; i < high; i++) {
@@ -219,7 +244,7 @@ NNC_INLINE void nnc_winograd_taps(const nnc_winograd_sums *sums, nnc_winograd_ti
 
 /* Weights for the register tile: columns in panels as wide as it. */
 typedef struct nnc_winograd_weights {
-  const float *from;
+  const void *from;
   int64_t column, depth, tap; /* elements to the next column, channel of the sum, tap */
   bool is_turned;             /* the taps from the last to the first */
   int64_t planes;             /* of taps */
@@ -228,19 +253,27 @@ typedef struct nnc_winograd_weights {
   float *to; /* [panel][products][planes][channels][width], zeros after the last column */
 } nnc_winograd_weights;
 
+NNC_INLINE float nnc_winograd_number(nnc_winograd_tile tile, const void *from, int64_t element) {
+  return tile.is_half ? nnc_from_bf16(((const uint16_t *)from)[element])
+                      : ((const float *)from)[element];
+}
+
 /* Columns [n, n + width) of one channel and plane of taps as [taps][width], zeros after the last one. */
-NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, int taps, int64_t plane,
-                                    int64_t n, int64_t c, float *to) {
+NNC_INLINE void nnc_winograd_gather(const nnc_winograd_weights *weights, nnc_winograd_tile tile,
+                                    int64_t plane, int64_t n, int64_t c, float *to) {
   const int64_t width = weights->width, own = nnc_least(width, weights->columns - n);
-  const float *from = weights->from + n * weights->column + c * weights->depth;
-  const int64_t all = weights->planes * taps;
+  const int64_t taps = tile.axis[0].taps * tile.axis[1].taps, all = weights->planes * taps;
   for (int tap = 0; tap < taps; tap++) {
     const int64_t number = plane * taps + tap;
-    const float *of = from + (weights->is_turned ? all - 1 - number : number) * weights->tap;
+    const void *of =
+        nnc_winograd_at(tile, weights->from,
+                        n * weights->column + c * weights->depth +
+                            (weights->is_turned ? all - 1 - number : number) * weights->tap);
     if (weights->column == 1)
-      for (int64_t k = 0; k < own; k++) to[tap * width + k] = of[k];
+      for (int64_t k = 0; k < own; k++) to[tap * width + k] = nnc_winograd_number(tile, of, k);
     else
-      for (int64_t k = 0; k < own; k++) to[tap * width + k] = of[k * weights->column];
+      for (int64_t k = 0; k < own; k++)
+        to[tap * width + k] = nnc_winograd_number(tile, of, k * weights->column);
     for (int64_t k = own; k < width; k++) to[tap * width + k] = 0;
   }
 }
@@ -259,8 +292,7 @@ NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winog
   for (int64_t n = 0; n < weights->columns; n += width)
     for (int64_t c = 0; c < sum; c++) {
       float *to = weights->to + n * sum * (high * wide) + c * width;
-      nnc_winograd_gather(weights, down.taps * across.taps, c / weights->channels, n,
-                          c % weights->channels, taps);
+      nnc_winograd_gather(weights, tile, c / weights->channels, n, c % weights->channels, taps);
       for (int64_t k = 0; k < width; k += NNC_LANES_f32) {
         nnc_vec_f32 g[TAPS], t[TAPS][MOST], u[MOST];
         NNC_UNROLL for (int i = 0; i < across.taps; i++) {
@@ -280,22 +312,31 @@ NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winog
 
 /* ---- tiles of 6 x 6 places ----
  *
- * Their functions are large and shared by all kernels: nnc_winograd_source_4x4_3x3, of 4 x 4 results of 3 x 3 taps. Those of
- * 2 x 2 results, which do little for a call, would take 3 to 5 % longer so. */
-#define NNC_WINOGRAD_SQUARE(taps, size) ((nnc_winograd_tile){{{taps, size}, {taps, size}}})
-#define NNC_WINOGRAD_FUNCTIONS(make, name, taps, size)                                             \
+ * Their functions are large and shared by all kernels: of 4 x 4 results of 3 x 3 taps nnc_winograd_source_4x4_3x3_f32 and
+ * _bf16, nnc_winograd_results_4x4_3x3 and so on. Those of 2 x 2 results, which do little for a call, would take 3 to 5 %
+ * longer so. */
+#define NNC_WINOGRAD_SQUARE(taps, size, is_half)                                                   \
+  ((nnc_winograd_tile){{{taps, size}, {taps, size}}, is_half})
+/* What reads memory. */
+#define NNC_WINOGRAD_READERS(make, name, taps, size, is_half)                                      \
   make(nnc_winograd_source_##name, (const nnc_winograd_tiles *tiles),                              \
-       nnc_winograd_source(tiles, NNC_WINOGRAD_SQUARE(taps, size));)                               \
+       nnc_winograd_source(tiles, NNC_WINOGRAD_SQUARE(taps, size, is_half));)                      \
       make(nnc_winograd_gradient_##name, (const nnc_winograd_tiles *tiles),                        \
-           nnc_winograd_gradient(tiles, NNC_WINOGRAD_SQUARE(taps, size));)                         \
-          make(nnc_winograd_results_##name, (const nnc_winograd_sums *sums),                       \
-               nnc_winograd_results(sums, NNC_WINOGRAD_SQUARE(taps, size));)                       \
-              make(nnc_winograd_taps_##name, (const nnc_winograd_sums *sums),                      \
-                   nnc_winograd_taps(sums, NNC_WINOGRAD_SQUARE(taps, size));)                      \
-                  make(nnc_winograd_pack_##name, (const nnc_winograd_weights *weights),            \
-                       nnc_winograd_pack(weights, NNC_WINOGRAD_SQUARE(taps, size));)
+           nnc_winograd_gradient(tiles, NNC_WINOGRAD_SQUARE(taps, size, is_half));)                \
+          make(nnc_winograd_pack_##name, (const nnc_winograd_weights *weights),                    \
+               nnc_winograd_pack(weights, NNC_WINOGRAD_SQUARE(taps, size, is_half));)
+/* What sums. */
+#define NNC_WINOGRAD_SUMS(make, name, taps, size)                                                  \
+  make(nnc_winograd_results_##name, (const nnc_winograd_sums *sums),                               \
+       nnc_winograd_results(sums, NNC_WINOGRAD_SQUARE(taps, size, false));)                        \
+      make(nnc_winograd_taps_##name, (const nnc_winograd_sums *sums),                              \
+           nnc_winograd_taps(sums, NNC_WINOGRAD_SQUARE(taps, size, false));)
 
-NNC_WINOGRAD_FUNCTIONS(NNC_COMMON, 4x4_3x3, 3, 4)
-NNC_WINOGRAD_FUNCTIONS(NNC_COMMON, 2x2_5x5, 5, 2)
+NNC_WINOGRAD_SUMS(NNC_COMMON, 4x4_3x3, 3, 4)
+NNC_WINOGRAD_READERS(NNC_COMMON, 4x4_3x3_f32, 3, 4, false)
+NNC_WINOGRAD_READERS(NNC_COMMON, 4x4_3x3_bf16, 3, 4, true)
+NNC_WINOGRAD_SUMS(NNC_COMMON, 2x2_5x5, 5, 2)
+NNC_WINOGRAD_READERS(NNC_COMMON, 2x2_5x5_f32, 5, 2, false)
+NNC_WINOGRAD_READERS(NNC_COMMON, 2x2_5x5_bf16, 5, 2, true)
 
 #endif

@@ -262,6 +262,38 @@ static void make_winograd_convolutions(CaseList *list) {
     }
 }
 
+/* The same of bf16, where it gains beside pairs of them: by shared tiles and others, along one axis and three, from far
+ * away, in pieces; and where it does not. */
+static void make_winograd_convolutions_of_halves(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  static const ConvShape shapes[] = {
+      {4, 48, 32, 1, 2, {23, 25}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {3, 80, 48, 1, 2, {22, 26}, {3, 3}, {1, 1}, {0, 1}, {2, 0}, {1, 1}},
+      {4, 48, 32, 1, 2, {20, 23}, {5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
+      {2, 48, 32, 1, 2, {40, 44}, {5, 3}, {1, 1}, {0, 1}, {4, 2}, {1, 1}},
+      {1, 48, 32, 1, 3, {6, 24, 28}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+  };
+  enum { SHAPES = sizeof shapes / sizeof *shapes };
+  for (int i = 0; i < 3 * SHAPES; i++) {
+    make_conv(list, &shapes[i / 3], kinds[i % 3], DTYPE_BF16, i % 3, i % 2 ? 7 : 3);
+    const Kernel *kernel = go_by_winograd(list, 40);
+    assert_true(winograd_gains(&kernel->conv, DTYPE_BF16, i % 3 == 2));
+  }
+  make_weight_pieces(list, &shapes[0], 2, DTYPE_BF16, 3);
+  go_by_winograd(list, 40);
+  static const ConvShape far = {2, 128, 16, 1, 2, {92, 94}, {3, 3}, {1, 1}, {1, 1}, {1, 0}, {1, 1}};
+  for (int kind = 0; kind < 3; kind += 2) {
+    make_conv(list, &far, kinds[kind], DTYPE_BF16, 0, 7);
+    go_by_winograd(list, kind == 2 ? 700 : 50);
+    const KernelOperand *places = &last_case(list)->kernel->operands[0];
+    assert_true(places->elements * (int64_t)sizeof(uint16_t) > 2 * FAR_SIDE_BYTES);
+  }
+  static const ConvShape small = {2, 32, 48, 1, 2, {9, 13}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  make_conv(list, &small, KERNEL_CONV, DTYPE_BF16, 0, 7);
+  assert_false(winograd_gains(&last_case(list)->kernel->conv, DTYPE_BF16, false));
+  assert_true(winograd_gains(&last_case(list)->kernel->conv, DTYPE_F32, false));
+}
+
 /* Gradients in the weights in pieces of the images, in one block of channels and in several. */
 static void make_pieces_by_winograd(CaseList *list) {
   static const ConvShape shapes[] = {

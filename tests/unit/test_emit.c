@@ -526,6 +526,10 @@ static void test_tight_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_tight_winograd_convolutions, "tight_winograd_convolutions");
 }
+static void test_winograd_convolutions_of_halves(void **state) {
+  (void)state;
+  check_family(make_winograd_convolutions_of_halves, "winograd_convolutions_of_halves");
+}
 static void test_pieces_by_winograd(void **state) {
   (void)state;
   check_family(make_pieces_by_winograd, "pieces_by_winograd");
@@ -628,6 +632,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
       cmocka_unit_test(test_tight_winograd_convolutions),
+      cmocka_unit_test(test_winograd_convolutions_of_halves),
       cmocka_unit_test(test_pieces_by_winograd),
       cmocka_unit_test(test_far_winograd_convolutions),
       cmocka_unit_test(test_far_windows),

@@ -35,8 +35,9 @@ static const char *const windows[] = {"nnc_window_rows_", "nnc_window_columns_",
 static const char *const types[] = {"f32", "bf16", "f16", "f64"};
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 enum { WINDOWS = 1u << TYPE_COUNT };
-/* Tiles of Winograd's filtering. */
-static const char *const tiles[] = {"4x4_3x3", "2x2_5x5"};
+/* Functions of Winograd's filtering that sum, and those that read types of memory. */
+static const char *const tiles[] = {"4x4_3x3", "4x4_3x3_f32", "4x4_3x3_bf16",
+                                    "2x2_5x5", "2x2_5x5_f32", "2x2_5x5_bf16"};
 enum { TILE_COUNT = sizeof tiles / sizeof *tiles };
 enum { FIRST_TILE = WINDOWS << 1 };
 

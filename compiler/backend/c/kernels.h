@@ -11,7 +11,7 @@ extern const BackEnd back_end_c;
 extern const Target target_c; /* target.c */
 /* The same, perhaps without Winograd's minimal filtering, and for such processors; each call changes the one that it
  * gives. */
-const Target *target_c_of(bool is_direct, bool has_few_registers);
+const Target *target_c_of(bool is_direct, bool has_few_registers, bool has_matrix_unit);
 
 /* The kinds of kernels, each in a file of this folder: how it is cut, how it is written. */
 #define KERNEL(identifier, name) extern const TargetKernel c_kernel_##name;

@@ -157,9 +157,15 @@ const Target target_c = {
     .channels_together = 1,
 };
 
-const Target *target_c_of(bool is_direct, bool has_few_registers) {
+/* A matrix unit multiplies numbers of bf16 many times as fast as f32, as which the filtering multiplies them. */
+static bool winograd_gains_of_f32(const ConvSlots *slots, DType dtype, bool is_weight) {
+  return dtype == DTYPE_F32 && winograd_gains(slots, dtype, is_weight);
+}
+
+const Target *target_c_of(bool is_direct, bool has_few_registers, bool has_matrix_unit) {
   static Target own;
   own = target_c;
+  if (has_matrix_unit) own.conv_gains_by_winograd = winograd_gains_of_f32;
   if (is_direct) own.conv_gains_by_winograd = NULL;
   own.has_few_registers = has_few_registers;
   return &own;

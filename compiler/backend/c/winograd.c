@@ -265,23 +265,29 @@ static const char *taps_epilogue(Arena *arena, KernelFunction *function) {
   return function_end_epilogue(&code, function, result, DTYPE_F32);
 }
 
-/* How the functions of a tile are called: the large tiles that many kernels have are part of a name, others an argument. */
+/* How the functions of a tile are called: the large tiles that many kernels have are part of a name, that of what reads
+ * memory with the type; others are an argument. */
 typedef struct TileText {
-  const char *kind, *argument, *declared;
+  const char *reader, *kind, *argument, *declared;
 } TileText;
 
-static TileText tile_text(const WinogradTile *tile) {
+static TileText tile_text(const WinogradTile *tile, bool is_half) {
   static const struct {
     int64_t taps, size;
-    const char *kind;
-  } shared[] = {{3, 4, "_4x4_3x3"}, {5, 2, "_2x2_5x5"}};
+    const char *readers[2], *kind;
+  } shared[] = {{3, 4, {"_4x4_3x3_f32", "_4x4_3x3_bf16"}, "_4x4_3x3"},
+                {5, 2, {"_2x2_5x5_f32", "_2x2_5x5_bf16"}, "_2x2_5x5"}};
+  static const char *const declared[] = {
+      "const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}, false};\n",
+      "const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}, true /* bf16 */};\n"};
   for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
     if (tile->taps[0] == shared[i].taps && tile->taps[1] == shared[i].taps &&
         tile->size[0] == shared[i].size && tile->size[1] == shared[i].size)
-      return (TileText){shared[i].kind, "", ""};
-  return (TileText){"", ", tile",
-                    "const nnc_winograd_tile tile = {{{TAPS_0, SIZE_0}, {TAPS_1, SIZE_1}}};\n"};
+      return (TileText){shared[i].readers[is_half], shared[i].kind, "", ""};
+  return (TileText){"", "", ", tile", declared[is_half]};
 }
+
+static bool is_of_halves(const Kernel *kernel) { return kernel->operands[0].dtype == DTYPE_BF16; }
 
 /* Statements that transform the weights that are kept, a task a panel, and return, where the worker is told to. */
 static const char *fill_text(Arena *arena, const TileText *tile, const char *weights,
@@ -298,14 +304,14 @@ static const char *fill_text(Arena *arena, const TileText *tile, const char *wei
       "  }\n"
       "  return;\n"
       "}\n",
-      tile->kind, weights, column, lie, sum, tile->argument);
+      tile->reader, weights, column, lie, sum, tile->argument);
 }
 
 /* How the weights lie, from the result's channel to the next, along the sum, from tap to tap. */
 static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const char *weights,
                         TemplateHoles *holes) {
   const ConvSlots *conv = &kernel->conv;
-  TileText tile = tile_text(&grid->tile);
+  TileText tile = tile_text(&grid->tile, is_of_halves(kernel));
   bool is_last = conv_has_last(kernel, 1);
   int64_t taps = extent_product(conv->kernel, conv->spatial);
   int64_t row = conv->c * taps, channel = is_last ? 1 : taps;
@@ -335,7 +341,7 @@ static void add_weights(const WinogradGrid *grid, const Kernel *kernel, const ch
                                   "  nnc_winograd_pack%s(&(nnc_winograd_weights){\n"
                                   "      %s + part * PART * %lld, %s, PART, C, WIDTH, packed}%s);\n"
                                   "packed_part = part;\n",
-                                  tile.kind, weights, column, lie, tile.argument));
+                                  tile.reader, weights, column, lie, tile.argument));
   template_add(holes, "FILL", is_kept ? fill_text(arena, &tile, weights, column, lie, sum) : "");
 }
 
@@ -347,7 +353,8 @@ static const char ahead_of_weights[] =
 
 /* Whether an operand lies so far away that asking for it early saves more than it costs. */
 static bool is_far(const Kernel *kernel, int operand) {
-  return kernel->operands[operand].elements * (int64_t)sizeof(float) > 2 * FAR_SIDE_BYTES;
+  const KernelOperand *of = &kernel->operands[operand];
+  return of->elements * dtype_size(of->dtype) > 2 * FAR_SIDE_BYTES;
 }
 
 /* What is transformed next, and that each tile asks for a share of it (nnc_winograd_next). */
@@ -364,13 +371,15 @@ static void add_next_places(const WinogradGrid *grid, const KernelFunction *func
       "                                 SIZE_0 * IMAGES * ROWS, (int64_t)PRODUCTS * PANELS * "
       "GROUPS};\n"
       "const nnc_winograd_ahead next =\n"
-      "    nnc_winograd_next(&done, %s, (int64_t[]){X0, X1}, C, C, %lld);\n";
+      "    nnc_winograd_next(&done, &(nnc_winograd_planes){%s, sizeof *%s, {X0, X1}, C, C}, "
+      "%lld);\n";
   static const char fetch[] =
       "nnc_winograd_fetch(&next, (panel * PRODUCTS + p) * GROUPS + m / MR);\n";
   const Kernel *kernel = function->kernel;
   bool fetches =
       is_far(kernel, 0) && grid->parts == 1 && !kernel->keeps_weights && !grid->has_slices;
-  const char *text = arena_printf(holes->arena, next, function->operands[0],
+  const char *source = function->operands[0];
+  const char *text = arena_printf(holes->arena, next, source, source,
                                   (long long)(grid->tile.taps[0] - 1 - grid->low[0]));
   add_next(holes, fetches ? text : "", fetches ? fetch : "");
 }
@@ -381,18 +390,19 @@ static void add_next_of_piece(const WinogradGrid *grid, const KernelFunction *fu
       "const nnc_winograd_block done = {image, images, end, SIZE_0 * (first + own),\n"
       "                                 SIZE_0 * IMAGES * ROWS, (int64_t)PRODUCTS * PANELS * "
       "GROUPS};\n"
-      "const nnc_winograd_ahead next_source =\n"
-      "    nnc_winograd_next(&done, %s + channel, (int64_t[]){X0, X1}, C, CB, %lld);\n"
-      "const nnc_winograd_ahead next_gradient =\n"
-      "    nnc_winograd_next(&done, %s + row, (int64_t[]){P0, P1}, K, KB, 0);\n";
+      "const nnc_winograd_ahead next_source = nnc_winograd_next(\n"
+      "    &done, &(nnc_winograd_planes){%s + channel, sizeof *%s, {X0, X1}, C, CB}, %lld);\n"
+      "const nnc_winograd_ahead next_gradient = nnc_winograd_next(\n"
+      "    &done, &(nnc_winograd_planes){%s + row, sizeof *%s, {P0, P1}, K, KB}, 0);\n";
   static const char fetch[] = "const int64_t share = (p * PANELS + c / WIDTH) * GROUPS + m / MR;\n"
                               "nnc_winograd_fetch(&next_source, share);\n"
                               "nnc_winograd_fetch(&next_gradient, share);\n";
   const Kernel *kernel = function->kernel;
   bool fetches = (is_far(kernel, 0) || is_far(kernel, 1)) && !grid->has_slices;
+  const char *source = function->operands[0], *gradient = function->operands[1];
   const char *text =
-      arena_printf(holes->arena, next, function->operands[0],
-                   (long long)(grid->tile.taps[0] - 1 - grid->low[0]), function->operands[1]);
+      arena_printf(holes->arena, next, source, source,
+                   (long long)(grid->tile.taps[0] - 1 - grid->low[0]), gradient, gradient);
   add_next(holes, fetches ? text : "", fetches ? fetch : "");
 }
 
@@ -451,7 +461,8 @@ void winograd_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "IMAGES", grid.images);
   template_add_integer(&holes, "N", conv->n * grid.slice_results);
   add_slices(&grid, &holes);
-  TileText tile = tile_text(&grid.tile);
+  TileText tile = tile_text(&grid.tile, is_of_halves(kernel));
+  template_add(&holes, "READER", tile.reader);
   template_add(&holes, "KIND", tile.kind);
   template_add(&holes, "TILE", tile.argument);
   template_add(&holes, "DECLARED_TILE", tile.declared);

@@ -4,8 +4,9 @@
 
 #include "backend/c/kernels.h"
 
-/* Whether a convolution with its channels last, or the gradient in its weights, gains by it: for the target's choice. */
-bool winograd_gains(const ConvSlots *slots, bool is_weight);
+/* Whether a convolution of operands of this type, with their channels last, or the gradient in its weights, gains by it:
+ * for the target's choice. Sums and products are f32. */
+bool winograd_gains(const ConvSlots *slots, DType dtype, bool is_weight);
 /* Whether a kernel is computed so: its target chose it, its operands lie for it, and if it is part of a task loop its
  * blocks gain, too, although each transforms the weights. */
 bool kernel_is_winograd(const Kernel *kernel);

@@ -33,11 +33,12 @@ int64_t winograd_tiles(const WinogradTile *tile, const int64_t results[2]) {
   return divide_up(results[0], tile->size[0]) * divide_up(results[1], tile->size[1]);
 }
 
-/* The products that the tiles of a plane leave out, for a channel of the sum and one of the result, without those that
- * transforming a tile takes as long as. */
-static int64_t saved_by(const WinogradTile *tile, const int64_t results[2]) {
+/* The products of f32 that the tiles of a plane leave out, for a channel of the sum and one of the result, without those
+ * that transforming a tile takes as long as. Directly numbers of bf16 are multiplied in pairs. */
+static int64_t saved_by(const WinogradTile *tile, const int64_t results[2], DType dtype) {
   enum { TRANSFORMING = 2 };
   int64_t direct = tile->taps[0] * tile->taps[1] * results[0] * results[1];
+  if (dtype == DTYPE_BF16) direct /= 2;
   return direct - (tile->products + TRANSFORMING) * winograd_tiles(tile, results);
 }
 
@@ -57,40 +58,41 @@ WinogradTile winograd_tile(const ConvSlots *slots, const int64_t results[2]) {
 }
 
 /* The tile that gains the most where each launch transforms the weights. */
-static WinogradTile best_tile(const ConvSlots *slots, const int64_t results[2], int64_t *gain) {
+static WinogradTile best_tile(const ConvSlots *slots, const int64_t results[2], DType dtype,
+                              int64_t *gain) {
   WinogradTile small = tile_of(slots, false), large = winograd_tile(slots, results);
   int64_t planes = winograd_planes(slots);
-  int64_t by_small = planes * saved_by(&small, results) - cost_of_weights(slots, &small);
-  int64_t by_large = planes * saved_by(&large, results) - cost_of_weights(slots, &large);
+  int64_t by_small = planes * saved_by(&small, results, dtype) - cost_of_weights(slots, &small);
+  int64_t by_large = planes * saved_by(&large, results, dtype) - cost_of_weights(slots, &large);
   *gain = greatest(by_small, by_large);
   return by_large > by_small ? large : small;
 }
 
-static bool saves_products(const ConvSlots *slots) {
+static bool saves_products(const ConvSlots *slots, DType dtype) {
   int64_t results[2], gain;
   winograd_axes(slots, slots->out, 1, results);
-  best_tile(slots, results, &gain);
+  best_tile(slots, results, dtype, &gain);
   return gain > 0;
 }
 
 /* Whether the gradient in the weights gains: its sums are over all tiles, and are transformed once. */
-static bool sums_many_tiles(const ConvSlots *slots) {
+static bool sums_many_tiles(const ConvSlots *slots, DType dtype) {
   enum { NUMBER = 12 /* products */ };
   int64_t results[2];
   winograd_axes(slots, slots->out, 1, results);
   WinogradTile tile = winograd_tile(slots, results);
   int64_t numbers = tile.taps[0] * tile.taps[1] + tile.products;
-  return winograd_planes(slots) * saved_by(&tile, results) >= NUMBER * numbers;
+  return winograd_planes(slots) * saved_by(&tile, results, dtype) >= NUMBER * numbers;
 }
 
-/* Whether it gains where they are kept: one picture then reads of each as much as of a tap. */
-static bool gains_if_kept(const ConvSlots *slots) {
+/* Whether it gains where they are kept: one picture then reads of each as much as of a tap. Those of bf16 are not kept. */
+static bool gains_if_kept(const ConvSlots *slots, DType dtype) {
   enum { LEAST_TILES = 16, MOST_WEIGHTS = 512 * 512 };
   int64_t results[2];
   winograd_axes(slots, slots->out, 1, results);
   WinogradTile tile = tile_of(slots, false);
-  return slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 && slots->spatial < 3 &&
-         winograd_tiles(&tile, results) >= LEAST_TILES;
+  return dtype == DTYPE_F32 && slots->c * slots->k <= MOST_WEIGHTS && slots->n == 1 &&
+         slots->spatial < 3 && winograd_tiles(&tile, results) >= LEAST_TILES;
 }
 
 /* Three or five taps along an axis, or one; any number of slices. */
@@ -105,9 +107,12 @@ static bool has_such_taps(const ConvSlots *slots) {
   return taps[0] * taps[1] > 1;
 }
 
-bool winograd_gains(const ConvSlots *slots, bool is_weight) {
+/* Sums are of f32. */
+static bool multiplies(DType dtype) { return dtype == DTYPE_F32 || dtype == DTYPE_BF16; }
+
+bool winograd_gains(const ConvSlots *slots, DType dtype, bool is_weight) {
   enum { LEAST_OF_IMAGE = 4 /* tiles */ };
-  if (!has_such_taps(slots)) return false;
+  if (!multiplies(dtype) || !has_such_taps(slots)) return false;
   int64_t channels[] = {slots->c, slots->k};
   for (int i = 0; i < 2; i++)
     if (channels[i] == 0 || channels[i] % WINOGRAD_VECTOR != 0) return false;
@@ -115,7 +120,8 @@ bool winograd_gains(const ConvSlots *slots, bool is_weight) {
   int64_t results[2];
   winograd_axes(slots, slots->out, 1, results);
   return winograd_tiles(&tile, results) >= LEAST_OF_IMAGE &&
-         (is_weight ? sums_many_tiles(slots) : saves_products(slots) || gains_if_kept(slots));
+         (is_weight ? sums_many_tiles(slots, dtype)
+                    : saves_products(slots, dtype) || gains_if_kept(slots, dtype));
 }
 
 WinogradTile winograd_tile_of(const Kernel *kernel, const int64_t results[2]) {
@@ -125,20 +131,21 @@ WinogradTile winograd_tile_of(const Kernel *kernel, const int64_t results[2]) {
   if (kernel->kind == KERNEL_CONV_WEIGHT) return large;
   bool may_be_kept = slots->n == 1 && slots->c * slots->k <= FEW_WEIGHTS;
   if (may_be_kept && winograd_tiles(&large, results) >= LEAST_TILES) return large;
-  return best_tile(slots, results, &(int64_t){0});
+  return best_tile(slots, results, kernel->operands[0].dtype, &(int64_t){0});
 }
 
 bool kernel_gains_by_winograd(const Kernel *kernel) {
   const ConvSlots *slots = &kernel->conv;
   bool is_weight = kernel->kind == KERNEL_CONV_WEIGHT;
   if (!slots->may_be_winograd || kernel->is_x3 || !conv_has_last(kernel, 0)) return false;
-  if (kernel->operands[0].dtype != DTYPE_F32 || kernel->operands[1].dtype != DTYPE_F32 ||
+  DType dtype = kernel->operands[0].dtype;
+  if (!multiplies(dtype) || kernel->operands[1].dtype != dtype ||
       kernel_sum_type(kernel) != DTYPE_F32)
     return false;
   /* A block of a task loop, of few examples, makes the weights, or their sums, each time. */
-  bool saves = saves_products(slots);
+  bool saves = saves_products(slots, dtype);
   if (kernel->is_serial && !saves) return false;
-  if (!is_weight && !kernel->keeps_weights && gains_if_kept(slots) && !saves) return false;
+  if (!is_weight && !kernel->keeps_weights && gains_if_kept(slots, dtype) && !saves) return false;
   return !is_weight || conv_has_last(kernel, 1);
 }
 

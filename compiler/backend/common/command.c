@@ -57,6 +57,17 @@ static bool is_matrix_refused(void) {
 #endif
 }
 
+static bool has_matrix_unit(void) {
+#if defined(__x86_64__)
+  enum { TILES = 1 << 22 /* AMX-BF16, in EDX of leaf 7 */ };
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & TILES) != 0 &&
+         !is_matrix_refused();
+#else
+  return false;
+#endif
+}
+
 /* Whether this processor is Intel's, whose units of vectors multiply pairs of bf16 at half the speed of f32: see
  * runtime/abi/nnc_gemm_bf16.h. */
 static bool are_pairs_slow(void) {
@@ -72,13 +83,9 @@ static bool are_pairs_slow(void) {
 /* Whether this processor multiplies numbers of bf16 at least as fast as f32. */
 static bool multiplies_bf16(void) {
 #if defined(__x86_64__)
-  enum {
-    TILES = 1 << 22 /* AMX-BF16, in EDX of leaf 7 */,
-    PAIRS = 1 << 5 /* AVX512-BF16, in EAX of 7.1 */
-  };
+  enum { PAIRS = 1 << 5 /* AVX512-BF16, in EAX of leaf 7.1 */ };
   unsigned eax, ebx, ecx, edx;
-  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
-  if ((edx & TILES) != 0 && !is_matrix_refused()) return true;
+  if (has_matrix_unit()) return true;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax & PAIRS) != 0 && !are_pairs_slow();
 #else
   return false;
@@ -90,6 +97,17 @@ bool command_multiplies_bf16(const char *arch) {
   bool is_level =
       strncmp(arch, "x86-64", strlen("x86-64")) == 0 || (arch[0] == 'v' && isdigit(arch[1]));
   return !is_level;
+}
+
+bool command_has_matrix_unit(const CompileOptions *options) {
+  static const char *const names[] = {"sapphirerapids", "emeraldrapids", "graniterapids",
+                                      "diamondrapids"};
+  const char *arch = options->arch;
+  if (options->cflags && strstr(options->cflags, "-DNNC_MATRIX_")) return true;
+  if (arch == NULL || strcmp(arch, "native") == 0) return has_matrix_unit();
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(arch, names[i], strlen(names[i])) == 0) return true;
+  return false;
 }
 
 static bool has_few_registers(void) {

@@ -18,6 +18,9 @@ void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions 
 /* Whether code for `arch` (a -march, or levels as in CompileOptions; NULL: native) multiplies numbers of bf16 at least
  * as fast as f32. Levels have no such instructions; of a processor that is named it is taken to be so. */
 bool command_multiplies_bf16(const char *arch);
+/* Whether code has a matrix unit (runtime/abi/nnc_matrix.h): that of this processor, unless the system keeps it from
+ * processes, of one that is named, or plain C in its place. */
+bool command_has_matrix_unit(const CompileOptions *options);
 /* Whether code for `arch` has 16 registers of vectors: x86-64 below its level v4, or this processor without AVX-512.
  * False of lists and of processors that are named. */
 bool command_has_few_registers(const char *arch);
