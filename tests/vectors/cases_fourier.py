@@ -34,11 +34,32 @@ g.case("irfft(x, z, 7)", lambda x, z: irfft(x, z, 7), x=N(4), z=N(4))
 g.case("irfft(x, 0 * x, 1)", lambda x: irfft(x, 0 * x, 1), x=N(2, 1))
 g.case("both(transformed(x, none, 0, 1, 2))", lambda x: parts(F.ifft(x, dim=0)) * 2, x=N(4, 2))
 g.case("both(transformed(x, z, -1, -1, 3))", lambda x, z: parts(F.fft(torch.complex(x, z))) / 3, x=N(3), z=N(3))
-g.case("both(transformed_rows(x, z, -1))", lambda x, z: parts(F.fft(torch.complex(x, z))), x=N(2, 3), z=N(2, 3))
-g.case("both(transformed_rows(x, none, 1))", lambda x: parts(F.ifft(x)) * 4, x=N(1, 4))
+for n in (128, 71, 1058, 4100):  # by factors: balanced, a large prime, 23 twice, more than 4096
+    g.case("both(fft(x, z))", lambda x, z: parts(F.fft(torch.complex(x, z))), x=N(2, n), z=N(2, n))
+for n in (66, 130, 142, 169, 201):
+    g.case("both(rfft(x))", lambda x: parts(F.rfft(x)), x=N(3, n))
+    g.case(f"irfft(x, z, {n})", lambda x, z, n=n: irfft(x, z, n), x=N(3, n // 2 + 1), z=N(3, n // 2 + 1))
+g.case("fft(rfft(x, axis = 0)[0], rfft(x, axis = 0)[1], axis = 1)[1]", lambda x: F.fft(F.rfft(x, dim=0)).imag, x=N(70, 3))
+
+
+def planes(x, n, count, inverse=False):
+    """fourier_planes of complex x [m, 2, a, own]."""
+    z = torch.complex(x[:, 0], x[:, 1]) if x.shape[1] == 2 else x[:, 0] + 0j
+    y = F.ifft(z, n) * n if inverse else F.fft(z, n)
+    return torch.stack([y.real, y.imag], 1)[..., :count].transpose(2, 3)
+
+
+g.case("fourier_planes(x, 6, -1, 4, 2)", lambda x: planes(x, 6, 4), x=N(2, 1, 3, 5))
+g.case("fourier_planes(x, 72, 1, 50, 1)", lambda x: planes(x, 72, 50, True)[:, :1], x=N(2, 2, 2, 37))
+g.case("fourier_planes(x, 134, -1, 68, 2)", lambda x: planes(x, 134, 68), x=N(1, 1, 2, 134))
 for n in (3, 8):
-    g.case("both(chirped_rows(x, z, -1))", lambda x, z: parts(F.fft(torch.complex(x, z))), x=N(2, n), z=N(2, n))
+    g.case(f"chirped_planes(x, {n}, -1, {n}, 2)", lambda x, n=n: planes(x, n, n), x=N(2, 2, 1, n))
     g.case(f"roots(a, {n})", lambda a, n=n: torch.cos(a * 2 * torch.pi / n) + 2 * torch.sin(a * 2 * torch.pi / n), a=list(range(n)))
+g.case("chirped_planes(x, 67, 1, 40, 1)", lambda x: planes(x, 67, 40, True)[:, :1], x=N(2, 1, 3, 34))
+g.case("sum(fourier_matrix(5, 3, 2, -1, f32) * x, axis = [2, 3])", lambda x: parts(F.fft(torch.complex(x[0], x[1])))[[0, 1, 2, 5, 6, 7]].reshape(2, 3), x=N(2, 5))
+g.case("complex_product(x, z, v)", lambda x, z, v: torch.stack([x[:, 0] * z - x[:, 1] * v, x[:, 0] * v + x[:, 1] * z], 1), x=N(3, 2, 4), z=N(4), v=N(4))
+g.case("checked_signal(x, 0, 2 * x)", lambda x: x, x=N(2, 3))
+g.case("x * fourier_factor(1024) + fourier_factor(2 * 67) + fourier_factor(67)", lambda x: 32 * x + 2, x=N(2))
 g.case("unit_roots(a, 5, f32)[1]", lambda a: torch.sin(a * 2 * torch.pi / 5), a=[0, 7])
 g.case("unit_roots(a, 6, f32)[0]", lambda a: torch.cos(a * 2 * torch.pi / 6), a=[[3], [1]])
 
