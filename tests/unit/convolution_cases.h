@@ -233,12 +233,12 @@ static void make_winograd_convolutions(CaseList *list) {
       {3, 80, 112, 1, 2, {12, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {2, 64, 176, 1, 2, {17, 30}, {3, 3}, {1, 1}, {0, 1}, {2, 0}, {1, 1}},
       {1, 208, 32, 1, 2, {25, 70}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
-      {2, 48, 64, 1, 2, {11, 8}, {3, 3}, {1, 1}, {-1, -2}, {3, -1}, {1, 1}},
+      {2, 48, 64, 1, 2, {21, 18}, {3, 3}, {1, 1}, {-1, -2}, {3, -1}, {1, 1}},
       {1, 16, 32, 1, 2, {1, 1}, {3, 3}, {1, 1}, {4, 3}, {5, 3}, {1, 1}},
       {0, 16, 32, 1, 2, {5, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {2, 160, 192, 1, 2, {12, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {2, 48, 64, 1, 2, {9, 12}, {5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}},
-      {1, 32, 112, 1, 2, {13, 8}, {5, 3}, {1, 1}, {0, 1}, {4, 2}, {1, 1}},
+      {2, 32, 112, 1, 2, {13, 18}, {5, 3}, {1, 1}, {0, 1}, {4, 2}, {1, 1}},
       {2, 16, 32, 1, 2, {7, 18}, {1, 5}, {1, 1}, {0, 3}, {0, 0}, {1, 1}},
       {3, 80, 16, 1, 2, {14, 5}, {3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}},
       {2, 64, 48, 1, 1, {37}, {3}, {1}, {1}, {0}, {1}},
@@ -471,6 +471,56 @@ static void make_exact_convolutions(CaseList *list) {
     }
 }
 
+/* Small planes tap by tap: windows of which some see no place, with holes, and larger than their planes; along one axis, two and
+ * three; several blocks of images; channels in one part, in parts of one to three vectors, the last one narrower; with
+ * weights that are kept; and planes that see too few zeros. */
+static void make_taps(CaseList *list) {
+  static const ConvShape shapes[] = {
+      {8, 40, 80, 1, 2, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {8, 33, 32, 1, 2, {2, 2}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {6, 64, 208, 1, 2, {5, 3}, {7, 5}, {1, 1}, {3, 2}, {3, 2}, {1, 1}},
+      {8, 48, 48, 1, 2, {4, 5}, {3, 3}, {1, 1}, {3, 2}, {2, 3}, {2, 3}},
+      {16, 64, 64, 1, 1, {4}, {5}, {1}, {2}, {2}, {1}},
+      {4, 32, 96, 1, 3, {2, 3, 2}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {70, 640, 32, 1, 2, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {8, 64, 48, 1, 2, {3, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 0}, {1, 1}},
+  };
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT};
+  static const int lasts[] = {7, 3};
+  for (int i = 0; i < 3 * (int)(sizeof shapes / sizeof *shapes); i++) {
+    const ConvShape *shape = &shapes[i / 3];
+    bool is_input = i % 3 == 1, keeps = i % 3 == 2;
+    if (is_input && shape->c % 16 != 0) continue;
+    make_conv(list, shape, kinds[is_input], i % 2 ? DTYPE_F64 : DTYPE_F32, i % 3, lasts[i / 3 % 2]);
+    KernelCase *test = last_case(list);
+    Kernel *kernel = (Kernel *)test->kernel;
+    assert_true(kernel_goes_by_taps(kernel));
+    if (keeps) assert_true(target_kept_bytes(&target_c, kernel) > 0);
+    kernel->keeps_weights = keeps;
+    test->scale = 20;
+    test->mentions = "runs[RUNS]";
+  }
+  /* With all zeros that a window can see around the plane; the adjoint sees them where there is no padding. */
+  static const ConvShape full = {3,      96,     112,    1,      2,     {8, 7},
+                                 {3, 3}, {1, 1}, {2, 2}, {2, 2}, {1, 1}};
+  static const ConvShape none = {3,      96,     112,    1,      2,     {8, 7},
+                                 {3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}};
+  for (int i = 0; i < 4; i++) {
+    make_conv(list, i % 2 ? &none : &full, kinds[i / 2], DTYPE_F32, i % 3, 7);
+    assert_int_equal(kernel_goes_by_taps(last_case(list)->kernel), i == 0 || i == 3);
+  }
+  static const ConvShape others[] = {
+      {4, 64, 48, 1, 2, {11, 11}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 64, 48, 1, 2, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {8, 64, 48, 1, 2, {3, 3}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {8, 64, 48, 2, 2, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    make_conv(list, &others[i], KERNEL_CONV, DTYPE_F32, 0, 7);
+    assert_false(kernel_goes_by_taps(last_case(list)->kernel));
+  }
+}
+
 /* Products that keep their panels: a last one narrower than the others, none, and that alone; tiles as high as they can
  * be and lower; depths that are cut. */
 static void make_keeping_products(CaseList *list) {
@@ -536,7 +586,7 @@ static void make_keeping_winograd_convolutions(CaseList *list) {
       {1, 208, 160, 1, 2, {14, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {1, 64, 128, 1, 2, {30, 27}, {3, 3}, {1, 1}, {1, 0}, {1, 2}, {1, 1}},
       {2, 32, 48, 1, 2, {20, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-      {3, 32, 32, 1, 2, {4, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {3, 32, 32, 1, 2, {12, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
       {1, 256, 128, 1, 2, {14, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
   };
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {

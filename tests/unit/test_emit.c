@@ -23,6 +23,7 @@
 #include "kernel_cases.h"
 #include "kernel_reference.h"
 #include "lib/storage.h"
+#include "backend/c/taps.h"
 #include "backend/c/winograd.h"
 #include "template_cases.h"
 #include "nnc_parallel.h"
@@ -530,6 +531,10 @@ static void test_winograd_convolutions_of_halves(void **state) {
   (void)state;
   check_family(make_winograd_convolutions_of_halves, "winograd_convolutions_of_halves");
 }
+static void test_taps(void **state) {
+  (void)state;
+  check_family(make_taps, "taps");
+}
 static void test_pieces_by_winograd(void **state) {
   (void)state;
   check_family(make_pieces_by_winograd, "pieces_by_winograd");
@@ -633,6 +638,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_winograd_convolutions),
       cmocka_unit_test(test_tight_winograd_convolutions),
       cmocka_unit_test(test_winograd_convolutions_of_halves),
+      cmocka_unit_test(test_taps),
       cmocka_unit_test(test_pieces_by_winograd),
       cmocka_unit_test(test_far_winograd_convolutions),
       cmocka_unit_test(test_far_windows),

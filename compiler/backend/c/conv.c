@@ -5,6 +5,7 @@
 #include "backend/c/conv.h"
 #include "backend/c/depthwise.h"
 #include "backend/c/narrow.h"
+#include "backend/c/taps.h"
 #include "backend/c/winograd.h"
 #include "backend/common/c.h"
 
@@ -364,6 +365,10 @@ static void conv_write(Code *code, KernelFunction *function) {
     narrow_write(code, function);
     return;
   }
+  if (kernel_goes_by_taps(kernel)) {
+    taps_write(code, function);
+    return;
+  }
   if (conv_is_product(kernel)) {
     if (!function_write_empty(code, function)) write_product(code, function);
     return;
@@ -400,6 +405,7 @@ static int64_t conv_tasks(const Kernel *kernel) {
   if (kernel_is_depthwise(kernel)) return depthwise_tasks(kernel);
   if (kernel_is_winograd(kernel)) return winograd_tasks(kernel);
   if (kernel_is_narrow(kernel)) return narrow_tasks(kernel);
+  if (kernel_goes_by_taps(kernel)) return taps_tasks(kernel);
   return conv_is_product(kernel) ? product_grid(kernel).tasks : conv_grid(kernel).tasks;
 }
 
@@ -407,6 +413,7 @@ static int64_t conv_worker_bytes(const Kernel *kernel) {
   if (kernel_is_depthwise(kernel)) return depthwise_worker_bytes(kernel);
   if (kernel_is_winograd(kernel)) return winograd_worker_bytes(kernel);
   if (kernel_is_narrow(kernel)) return narrow_worker_bytes(kernel);
+  if (kernel_goes_by_taps(kernel)) return taps_worker_bytes(kernel);
   if (conv_is_product(kernel)) {
     ContractGrid grid = product_grid(kernel);
     return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
@@ -421,6 +428,7 @@ int64_t weights_kept_bytes(const Kernel *kernel) {
   if (kernel->kind != KERNEL_CONV) return 0;
   if (kernel_is_depthwise(kernel)) return depthwise_kept_bytes(kernel);
   if (kernel_is_winograd(kernel)) return winograd_kept_bytes(kernel);
+  if (kernel_goes_by_taps(kernel)) return taps_kept_bytes(kernel);
   if (!conv_is_product(kernel)) return 0;
   Arena *arena = arena_create();
   WindowProduct product = window_product(arena, kernel);
@@ -433,7 +441,7 @@ bool weights_are_packed(const Kernel *kernel) {
   if (kernel->kind == KERNEL_CONTRACT) return contract_packs_weights(kernel, NULL);
   if (kernel->kind != KERNEL_CONV || kernel_is_depthwise(kernel)) return false;
   if (kernel_is_winograd(kernel)) return kernel->is_serial; /* each block of a task loop would */
-  if (!conv_is_product(kernel)) return false;
+  if (!conv_is_product(kernel) || kernel_goes_by_taps(kernel)) return false;
   Arena *arena = arena_create();
   WindowProduct product = window_product(arena, kernel);
   bool packs = contract_packs_weights(product.kernel, &product);
@@ -443,7 +451,9 @@ bool weights_are_packed(const Kernel *kernel) {
 
 /* By minimal filtering, where that is variant 0, then those of the product. */
 static int64_t conv_variants(const Kernel *kernel) {
-  if (kernel_is_depthwise(kernel) || kernel_is_narrow(kernel) || !conv_is_product(kernel)) return 1;
+  bool has_one = kernel_is_depthwise(kernel) || kernel_is_narrow(kernel) ||
+                 kernel_goes_by_taps(kernel) || !conv_is_product(kernel);
+  if (has_one) return 1;
   Arena *arena = arena_create();
   WindowProduct product = window_product(arena, kernel);
   int64_t count = contract_variants(product.kernel, &product);

@@ -1,6 +1,7 @@
 /* Which convolutions gain by Winograd's minimal filtering, and by which tiles: see winograd_tile.h. */
 #include "backend/c/winograd_tile.h"
 
+#include "backend/c/taps.h"
 #include "backend/c/window.h"
 #include "backend/c/winograd.h"
 #include "support/integers.h"
@@ -33,13 +34,20 @@ int64_t winograd_tiles(const WinogradTile *tile, const int64_t results[2]) {
   return divide_up(results[0], tile->size[0]) * divide_up(results[1], tile->size[1]);
 }
 
-/* The products of f32 that the tiles of a plane leave out, for a channel of the sum and one of the result, without those
- * that transforming a tile takes as long as. Directly numbers of bf16 are multiplied in pairs. */
-static int64_t saved_by(const WinogradTile *tile, const int64_t results[2], DType dtype) {
+/* The products of f32 that planes need, for a channel of the sum and one of the result: directly, where numbers of bf16 are
+ * multiplied in pairs ... */
+static int64_t direct_products(const ConvSlots *slots, const int64_t results[2], DType dtype) {
+  int64_t taps[2];
+  winograd_axes(slots, slots->kernel, 1, taps);
+  int64_t all = winograd_planes(slots) * taps[0] * taps[1] * results[0] * results[1];
+  return dtype == DTYPE_BF16 ? all / 2 : all;
+}
+
+/* ... and by tiles, with those that transforming them takes as long as. */
+static int64_t tile_products(const ConvSlots *slots, const WinogradTile *tile,
+                             const int64_t results[2]) {
   enum { TRANSFORMING = 2 };
-  int64_t direct = tile->taps[0] * tile->taps[1] * results[0] * results[1];
-  if (dtype == DTYPE_BF16) direct /= 2;
-  return direct - (tile->products + TRANSFORMING) * winograd_tiles(tile, results);
+  return winograd_planes(slots) * (tile->products + TRANSFORMING) * winograd_tiles(tile, results);
 }
 
 /* What transforming the weights costs in products: many are transformed from and to memory. */
@@ -61,11 +69,10 @@ WinogradTile winograd_tile(const ConvSlots *slots, const int64_t results[2]) {
 static WinogradTile best_tile(const ConvSlots *slots, const int64_t results[2], DType dtype,
                               int64_t *gain) {
   WinogradTile small = tile_of(slots, false), large = winograd_tile(slots, results);
-  int64_t planes = winograd_planes(slots);
-  int64_t by_small = planes * saved_by(&small, results, dtype) - cost_of_weights(slots, &small);
-  int64_t by_large = planes * saved_by(&large, results, dtype) - cost_of_weights(slots, &large);
-  *gain = greatest(by_small, by_large);
-  return by_large > by_small ? large : small;
+  int64_t by_small = tile_products(slots, &small, results) + cost_of_weights(slots, &small);
+  int64_t by_large = tile_products(slots, &large, results) + cost_of_weights(slots, &large);
+  *gain = direct_products(slots, results, dtype) - least(by_small, by_large);
+  return by_large < by_small ? large : small;
 }
 
 static bool saves_products(const ConvSlots *slots, DType dtype) {
@@ -75,6 +82,17 @@ static bool saves_products(const ConvSlots *slots, DType dtype) {
   return gain > 0;
 }
 
+/* Whether fewer products are left where each tap is summed apart. */
+static bool has_fewer_by_taps(const Kernel *kernel) {
+  const ConvSlots *slots = &kernel->conv;
+  DType dtype = kernel->operands[0].dtype;
+  if (dtype != DTYPE_F32 || slots->spatial > 2 || kernel->is_serial) return false;
+  int64_t results[2], gain, by_taps = taps_products(slots, kernel->kind == KERNEL_CONV_INPUT);
+  winograd_axes(slots, slots->out, 1, results);
+  best_tile(slots, results, dtype, &gain);
+  return by_taps > 0 && by_taps < direct_products(slots, results, dtype) - gain;
+}
+
 /* Whether the gradient in the weights gains: its sums are over all tiles, and are transformed once. */
 static bool sums_many_tiles(const ConvSlots *slots, DType dtype) {
   enum { NUMBER = 12 /* products */ };
@@ -82,7 +100,8 @@ static bool sums_many_tiles(const ConvSlots *slots, DType dtype) {
   winograd_axes(slots, slots->out, 1, results);
   WinogradTile tile = winograd_tile(slots, results);
   int64_t numbers = tile.taps[0] * tile.taps[1] + tile.products;
-  return winograd_planes(slots) * saved_by(&tile, results, dtype) >= NUMBER * numbers;
+  int64_t saved = direct_products(slots, results, dtype) - tile_products(slots, &tile, results);
+  return saved >= NUMBER * numbers;
 }
 
 /* Whether it gains where they are kept: one picture then reads of each as much as of a tap. Those of bf16 are not kept. */
@@ -146,7 +165,7 @@ bool kernel_gains_by_winograd(const Kernel *kernel) {
   bool saves = saves_products(slots, dtype);
   if (kernel->is_serial && !saves) return false;
   if (!is_weight && !kernel->keeps_weights && gains_if_kept(slots, dtype) && !saves) return false;
-  return !is_weight || conv_has_last(kernel, 1);
+  return is_weight ? conv_has_last(kernel, 1) : !has_fewer_by_taps(kernel);
 }
 
 /* The other variants compute it directly. */
