@@ -501,10 +501,8 @@ static void make_taps(CaseList *list) {
     test->mentions = "runs[RUNS]";
   }
   /* With all zeros that a window can see around the plane; the adjoint sees them where there is no padding. */
-  static const ConvShape full = {3,      96,     112,    1,      2,     {8, 7},
-                                 {3, 3}, {1, 1}, {2, 2}, {2, 2}, {1, 1}};
-  static const ConvShape none = {3,      96,     112,    1,      2,     {8, 7},
-                                 {3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}};
+  static const ConvShape full = {3, 96, 112, 1, 2, {8, 7}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {1, 1}};
+  static const ConvShape none = {3, 96, 112, 1, 2, {8, 7}, {3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}};
   for (int i = 0; i < 4; i++) {
     make_conv(list, i % 2 ? &none : &full, kinds[i / 2], DTYPE_F32, i % 3, 7);
     assert_int_equal(kernel_goes_by_taps(last_case(list)->kernel), i == 0 || i == 3);

@@ -53,7 +53,8 @@ static void cut_parts(TapGrid *grid) {
 static void cut_images(TapGrid *grid, int64_t images) {
   enum { MOST_ELEMENTS = 1 << 17, MOST_ROWS = 512 };
   int64_t places = greatest(extent_product(grid->source, 3), extent_product(grid->results, 3));
-  int64_t most = least(MOST_ELEMENTS / greatest(places * grid->sum, 1), MOST_ROWS / greatest(places, 1));
+  int64_t most =
+      least(MOST_ELEMENTS / greatest(places * grid->sum, 1), MOST_ROWS / greatest(places, 1));
   grid->images = least(images, most);
   while (grid->images > 1 && images % grid->images != 0) grid->images--;
   grid->blocks = grid->images > 0 ? images / grid->images : 0;
@@ -168,8 +169,8 @@ int64_t taps_tasks(const Kernel *kernel) {
 
 int64_t taps_worker_bytes(const Kernel *kernel) {
   TapGrid grid = grid_of_kernel(kernel);
-  int64_t elements = rows_of(&grid, grid.source) * (grid.sum + VECTOR) +
-                     rows_of(&grid, grid.results) * grid.part;
+  int64_t elements =
+      rows_of(&grid, grid.source) * (grid.sum + VECTOR) + rows_of(&grid, grid.results) * grid.part;
   if (!kernel->keeps_weights) elements += grid.packed;
   return align_64(elements * dtype_size(kernel_sum_type(kernel)));
 }
@@ -255,7 +256,8 @@ static void add_weights(const TapGrid *grid, const Kernel *kernel, const char *w
                    "      %s);\n",
                    type, source);
   const char *packed = arena_printf(
-      arena, "%s *const packed = sums + (int64_t)RESULTS * IMAGES * PART; /* [PANELS][C][WIDTH] */\n",
+      arena,
+      "%s *const packed = sums + (int64_t)RESULTS * IMAGES * PART; /* [PANELS][C][WIDTH] */\n",
       c_value_type(kernel_sum_type(kernel)));
   template_add(holes, "PACKED", is_kept ? "" : packed);
   template_add(holes, "FILL", is_kept ? fill : "");
