@@ -11,6 +11,8 @@
 typedef struct ChannelGrid {
   int64_t block, blocks, tasks, places;
   int64_t lines; /* of a task, by lines */
+  int64_t bands; /* of an image */
+  int64_t parts; /* of a task, each some channels of a band */
 } ChannelGrid;
 
 /* As many channels as have room for their sums, but no more than `most`. */
@@ -24,13 +26,35 @@ static ChannelGrid channels_of(const Kernel *kernel, int64_t places, int64_t byt
   return grid;
 }
 
-/* Some channels of an image for a task, whose sums stay in the second-level cache. */
-static ChannelGrid image_grid(const Kernel *kernel) {
+/* Whether windows that follow each other along the first axis share no place: each, with the others beside it, is a band of
+ * the image that no other window adds to. */
+static bool has_bands(const ConvSlots *slots) {
+  return (slots->kernel[0] - 1) * slots->dilation[0] < slots->stride[0];
+}
+
+/* Places along the first axis, of the longest band: the first one has those before it, too, the last one those after it. */
+static int64_t longest_band(const ConvSlots *slots) {
+  int64_t stride = slots->stride[0], last = slots->out[0] - 1;
+  if (!has_bands(slots) || last <= 0) return slots->in[0];
+  return greatest(stride, slots->in[0] - (last * stride - slots->low[0]));
+}
+
+/* Some channels of bands for a task, whose sums stay in the second-level cache. */
+static ChannelGrid band_grid(const Kernel *kernel) {
   enum { SUMS_BYTES = 128 << 10, MOST = 64 };
   const ConvSlots *slots = &kernel->conv;
-  ChannelGrid grid =
-      channels_of(kernel, extent_product(slots->in, slots->spatial), SUMS_BYTES, MOST);
-  grid.tasks = slots->n * grid.blocks;
+  int64_t places = longest_band(slots) * extent_product(slots->in + 1, slots->spatial - 1);
+  ChannelGrid grid = channels_of(kernel, places, SUMS_BYTES, MOST);
+  grid.bands = has_bands(slots) ? greatest(slots->out[0], 1) : 1;
+  int64_t all = slots->n * grid.bands * grid.blocks;
+  if (grid.bands == 1) {
+    grid.parts = 1;
+    grid.tasks = all;
+    return grid;
+  }
+  LoopGrid rows = rows_grid(kernel, all, places * grid.block);
+  grid.parts = rows.row_chunk;
+  grid.tasks = rows.tasks;
   return grid;
 }
 
@@ -48,7 +72,7 @@ static ChannelGrid line_grid(const Kernel *kernel) {
 }
 
 static ChannelGrid channel_grid(const Kernel *kernel) {
-  return kernel->kind == KERNEL_MAX_UNPOOL ? line_grid(kernel) : image_grid(kernel);
+  return kernel->kind == KERNEL_MAX_UNPOOL ? line_grid(kernel) : band_grid(kernel);
 }
 
 int64_t pool_last_tasks(const Kernel *kernel) { return channel_grid(kernel).tasks; }
@@ -75,6 +99,23 @@ static const char *open_line(Code *code, KernelFunction *function) {
   return arena_printf(code->arena, "i%d", last);
 }
 
+/* Opens the loops over the places of a band, whose first axis is from `begin` to `end`; where its sums are. */
+static const char *open_band(Code *code, KernelFunction *function) {
+  const ConvSlots *slots = &function->kernel->conv;
+  Arena *arena = code->arena;
+  const char *place = "i2 - begin";
+  code_open(code, "NNC_AROUND for (int64_t i2 = begin; i2 < end; i2++)");
+  for (int i = 1; i < slots->spatial; i++) {
+    const char *axis = arena_printf(arena, "i%d", 2 + i);
+    long long extent = (long long)slots->in[i];
+    bool is_around = i + 1 < slots->spatial;
+    code_open(code, "%sfor (int64_t %s = 0; %s < %lld; %s++)", is_around ? "NNC_AROUND " : "", axis,
+              axis, extent, axis);
+    place = arena_printf(arena, "(%s) * %lld + %s", place, extent, axis);
+  }
+  return place;
+}
+
 static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   Text text = {0};
@@ -82,7 +123,7 @@ static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
   function_declare_axis(&code, function, 0, "image");
   const char *place = kernel->kind == KERNEL_MAX_UNPOOL
                           ? open_line(&code, function)
-                          : function_open_plane(&code, 2, kernel->conv.spatial, kernel->conv.in);
+                          : open_band(&code, function);
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
   return function_end_epilogue(&code, function,
@@ -133,6 +174,8 @@ void pool_last_write(Code *code, KernelFunction *function) {
   TemplateHoles holes = function_holes(code->arena, function, grid.tasks);
   template_add(&holes, "TYPE", c_value_type(pool_value_type(kernel)));
   template_add(&holes, "PLACE", grid.places > INT32_MAX ? "int64_t" : "int32_t");
+  /* As wide as the values, so that vectors have as many of either. */
+  template_add(&holes, "TAP", pool_value_type(kernel) == DTYPE_F64 ? "int64_t" : "int32_t");
   template_add(&holes, "COUNT",
                slots->c % grid.block == 0 ? "CB" : "nnc_least(CB, CHANNELS - channel)");
   function_add_epilogue(&holes, function, channels_epilogue(code->arena, function));
@@ -140,6 +183,9 @@ void pool_last_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "CB", grid.block);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "LINES", grid.lines);
+  template_add_integer(&holes, "BANDS", greatest(grid.bands, 1));
+  template_add_integer(&holes, "PARTS", grid.parts);
+  template_add_integer(&holes, "FIRST", 3 - slots->spatial);
   template_add_integer(&holes, "IMAGES", slots->n);
   bool has_places = kernel->kind == KERNEL_MAX_UNPOOL;
   add_operand(&holes, function, 0, has_places ? "PLACES" : "X");
