@@ -550,10 +550,14 @@ static void make_seen_convolutions(CaseList *list) {
       {3, 4, 24, 1, 2, {12, 13}, {3, 3}, {1, 3}, {1, 0}, {0, 2}, {2, 1}},
       {1, 2, 80, 1, 1, {900}, {9}, {3}, {4}, {5}, {1}},
       {2, 3, 16, 1, 3, {5, 9, 8}, {2, 3, 3}, {1, 2, 1}, {0, 1, 1}, {1, 1, 0}, {2, 1, 1}},
+      {2, 1, 48, 1, 2, {30, 33}, {3, 3}, {1, 1}, {1, 1}, {0, 1}, {1, 1}}, /* one channel */
+      {3, 1, 32, 1, 2, {20, 22}, {4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 1, 16, 1, 1, {500}, {25}, {5}, {12}, {12}, {1}},
   };
   for (int i = 0; i < 6 * (int)(sizeof shapes / sizeof *shapes); i++) {
     make_conv(list, &shapes[i / 6], KERNEL_CONV, i % 6 == 5 ? DTYPE_F64 : DTYPE_F32, i / 2 % 3, 7);
     Kernel *kernel = (Kernel *)last_case(list)->kernel;
+    assert_true(conv_is_product(kernel));
     kernel->keeps_weights = i % 2 == 0 && target_kept_bytes(&target_c, kernel) > 0;
   }
 }

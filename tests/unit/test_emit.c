@@ -24,6 +24,7 @@
 #include "kernel_reference.h"
 #include "lib/storage.h"
 #include "backend/c/taps.h"
+#include "backend/c/window.h"
 #include "backend/c/winograd.h"
 #include "template_cases.h"
 #include "nnc_parallel.h"

@@ -23,9 +23,21 @@ bool conv_has_some_last(const Kernel *kernel) {
   return conv_has_last(kernel, 0) || conv_has_last(kernel, 1);
 }
 
+/* Whether the results of one channel's convolution have theirs last: planes would be scattered to them. */
+static bool spreads_channel(const Kernel *kernel) {
+  enum { CHANNELS = 1 /* the axis */, LEAST = 16 };
+  const ConvSlots *conv = &kernel->conv;
+  if (kernel->kind != KERNEL_CONV || conv->c != 1 || conv->groups != 1 || conv->k < LEAST ||
+      (conv->last & 1) == 0 || kernel->epilogue_count == 0)
+    return false;
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  return index_is_affine(kernel->epilogue[0].index, kernel->axis_count, &base, coefficient) &&
+         coefficient[CHANNELS] == 1;
+}
+
 bool conv_is_product(const Kernel *kernel) {
   bool is_in_pieces = kernel->kind == KERNEL_CONV_WEIGHT && kernel->conv.pieces > 0;
-  return conv_has_some_last(kernel) || is_in_pieces;
+  return conv_has_some_last(kernel) || is_in_pieces || spreads_channel(kernel);
 }
 
 /* How x, dy or w lies in memory: elements between neighbours. */
