@@ -32,12 +32,23 @@ ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y) {
   return slots;
 }
 
-bool conv_keeps_channels_last(const Target *target, const Node *node) {
+/* Channels and groups alone. */
+static ConvSlots channel_slots(const Node *node) {
   const Node *w = node->op == OP_CONV_WEIGHT ? node : node->operands[1];
   int first = node_attribute(node, ATTR_PIECES) != NULL;
   ConvSlots slots = {.k = w->type.shape.dim[first], .groups = node_int(node, ATTR_GROUPS)};
   slots.c = w->type.shape.dim[first + 1] * slots.groups;
+  return slots;
+}
+
+bool conv_keeps_channels_last(const Target *target, const Node *node) {
+  ConvSlots slots = channel_slots(node);
   return target->keeps_channels_last && target->keeps_channels_last(&slots);
+}
+
+bool conv_follows_channels_last(const Target *target, const Node *node) {
+  ConvSlots slots = channel_slots(node);
+  return target->follows_channels_last && target->follows_channels_last(&slots);
 }
 
 /* A template over windows. Each of its operands has its channels first, or last if the target has that. */

@@ -28,6 +28,8 @@ bool window_infer(Inference *in, Sliding sliding, Window *window);
 Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);
 /* Whether the target keeps what this convolution reads and writes with its channels last. */
 bool conv_keeps_channels_last(const struct Target *target, const Node *node);
+/* Whether it is better so than with one side last and the other not. */
+bool conv_follows_channels_last(const struct Target *target, const Node *node);
 /* False when some window lies in the padding entirely: *axis and *position say where. */
 bool window_touches_input(const Window *window, int *axis, int64_t *position);
 

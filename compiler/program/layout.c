@@ -111,6 +111,81 @@ static void want_turned_products(Arena *arena, Chooser *chooser) {
   }
 }
 
+/* The operator of a convolution or of one of its adjoints, as a number of its own. */
+enum { CONV, CONV_INPUT, CONV_WEIGHT, CONV_OPS };
+
+static int conv_op(const Node *node) {
+  return node->op == OP_CONV ? CONV : node->op == OP_CONV_INPUT ? CONV_INPUT : CONV_WEIGHT;
+}
+
+/* What a convolution sees and makes, or of a gradient in weights the other thing that it sees. */
+typedef struct Sides {
+  const Node *side[2];
+} Sides;
+
+static Sides sides_of(const Node *node) {
+  return (Sides){{node->operands[0], node->op == OP_CONV_WEIGHT ? node->operands[1] : node}};
+}
+
+/* How many convolutions of each operator have a value of the set on one of their sides; and how many of these would do as
+ * well with planes, without those of inputs, which are planes. */
+typedef struct Touches {
+  int all[CONV_OPS], weak[CONV_OPS];
+} Touches;
+
+static bool is_input(const Node *node) { return op_info(node->op)->class->leaf == LEAF_INPUT; }
+
+static Touches *find_touches(Arena *arena, const Chooser *chooser) {
+  const Graph *graph = chooser->graph;
+  Touches *found = ARENA_ARRAY(arena, Touches, graph->next_id);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (family_of(node) != FAMILY_CONVOLUTION) continue;
+    Sides sides = sides_of(node);
+    bool is_weak = !conv_keeps_channels_last(chooser->target, node);
+    for (int k = 0; k < 2; k++) {
+      if (is_input(sides.side[k])) continue;
+      Touches *touches = &found[set_of(chooser, sides.side[k])->id];
+      touches->all[conv_op(node)]++;
+      touches->weak[conv_op(node)] += is_weak && !is_input(sides.side[1 - k]);
+    }
+  }
+  return found;
+}
+
+static bool is_at_most_one(const int count[CONV_OPS]) {
+  for (int op = 0; op < CONV_OPS; op++)
+    if (count[op] > 1) return false;
+  return true;
+}
+
+/* A convolution that would do as well with planes is a head, whose classes or colours are no vectors, if no other one goes on
+ * from there. It has its channels last if its other side does, or may: else that would be scattered, or few planes would be
+ * multiplied where vectors of channels could be. */
+static void want_heads(Arena *arena, Chooser *chooser) {
+  const Graph *graph = chooser->graph;
+  const Touches *touches = find_touches(arena, chooser);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (family_of(node) != FAMILY_CONVOLUTION || conv_keeps_channels_last(chooser->target, node) ||
+        !conv_follows_channels_last(chooser->target, node))
+      continue;
+    Sides sides = sides_of(node);
+    for (int k = 0; k < 2; k++) {
+      const Node *own = sides.side[k], *other = sides.side[1 - k];
+      bool is_end = is_at_most_one(touches[set_of(chooser, own)->id].all);
+      bool may_other = is_at_most_one(touches[set_of(chooser, other)->id].weak);
+      bool has_vectors = own->type.shape.dim[1] < other->type.shape.dim[1];
+      if (!is_end || !has_vectors || !(may_other || is_wanted(chooser, other)) || is_input(other))
+        continue;
+      want(chooser, own);
+      want(chooser, other);
+      want(chooser, node);
+      for (int j = 0; j < node->operand_count; j++) want(chooser, node->operands[j]);
+    }
+  }
+}
+
 static Chooser chooser_create(Arena *arena, const Target *target, const Graph *graph) {
   Chooser chooser = {target, graph, ARENA_ARRAY(arena, const Node *, graph->next_id),
                      ARENA_ARRAY(arena, bool, graph->next_id)};
@@ -124,6 +199,7 @@ static Chooser chooser_create(Arena *arena, const Target *target, const Graph *g
     want(&chooser, node);
     for (int k = 0; k < node->operand_count; k++) want(&chooser, node->operands[k]);
   }
+  want_heads(arena, &chooser);
   return chooser;
 }
 

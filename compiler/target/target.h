@@ -123,6 +123,8 @@ typedef struct Target {
   /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
+  /* Whether others had better be so where one of their sides is; NULL: none. */
+  bool (*follows_channels_last)(const ConvSlots *slots);
   /* Whether a convolution whose operands have this type, or the gradient in its weights, had better be computed by
    * Winograd's minimal filtering; NULL: none. */
   bool (*conv_gains_by_winograd)(const ConvSlots *slots, DType dtype, bool is_weight);

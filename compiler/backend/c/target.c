@@ -54,6 +54,14 @@ static bool keeps_channels_last(const ConvSlots *slots) {
   return (c % HALF == 0 && c >= LANES) || (c <= PICTURE && k >= 2 * LANES);
 }
 
+/* The vectors of one side are read and written for a few channels of the other, instead of scattered. */
+static bool follows_channels_last(const ConvSlots *slots) {
+  enum { HALF = LANES / 2 };
+  bool has_vectors = (slots->c % HALF == 0 && slots->c >= 2 * LANES) ||
+                     (slots->k % HALF == 0 && slots->k >= 2 * LANES);
+  return slots->groups == 1 && has_vectors;
+}
+
 /* Whether it is a product whose columns are what windows see of channels that lie last (window.h). Those of odd numbers
  * lie so beside convolutions of single channels, where their own windows are of one place as a rule. */
 static bool cuts_convolution(const ConvSlots *slots) {
@@ -140,6 +148,7 @@ const Target target_c = {
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
+    .follows_channels_last = follows_channels_last,
     .takes_pieces = takes_pieces,
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
