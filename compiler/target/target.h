@@ -123,6 +123,7 @@ typedef struct Target {
   /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
+  int64_t most_few_channels; /* to so many a convolution is a product for all taps (ops/few_channels.h); 0: none is */
   /* Whether others had better be so where one of their sides is; NULL: none. */
   bool (*follows_channels_last)(const ConvSlots *slots);
   /* Whether a convolution whose operands have this type, or the gradient in its weights, had better be computed by

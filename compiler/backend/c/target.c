@@ -149,6 +149,7 @@ const Target target_c = {
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
     .follows_channels_last = follows_channels_last,
+    .most_few_channels = LANES / 2 - 1,
     .takes_pieces = takes_pieces,
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
