@@ -34,15 +34,12 @@ typedef struct Few {
   int64_t few;    /* channels */
   int64_t images; /* and axes: */
   int64_t taps[MOST_SPATIAL], stride[MOST_SPATIAL], dilation[MOST_SPATIAL], low[MOST_SPATIAL];
-  int64_t seen[MOST_SPATIAL], results[MOST_SPATIAL]; /* places of what is read in shifts, and of what comes of it */
+  int64_t seen[MOST_SPATIAL],
+      results[MOST_SPATIAL]; /* places of what is read in shifts, and of what comes of it */
 } Few;
 
-/* Whether so many channels, with as many taps, are few beside those of the other side. */
 static bool is_few(const Target *target, const Few *few, int64_t others) {
-  enum { MOST_PARTS = 64, VECTOR = 8, LEAST = 32 };
-  int64_t parts = few->few * extent_product(few->taps, few->spatial);
-  return few->few <= target->most_few_channels && others % VECTOR == 0 && others >= LEAST &&
-         parts <= MOST_PARTS && parts > few->few;
+  return target->are_few_channels(few->few, others, extent_product(few->taps, few->spatial));
 }
 
 static bool are_alike(const Node *node) {
@@ -118,27 +115,38 @@ static bool find_shift(const Few *few, int axis, int64_t remainder, int64_t tap,
   return true;
 }
 
+/* Elements from `start` to `stop` along each axis. */
+typedef struct Cut {
+  int64_t start[MAX_RANK], stop[MAX_RANK];
+} Cut;
+
+static Cut whole_of(const Node *node) {
+  Cut cut = {{0}, {0}};
+  for (int i = 0; i < node->type.shape.rank; i++) cut.stop[i] = node->type.shape.dim[i];
+  return cut;
+}
+
 /* What `count` places see of an array's last axes, zeros where there is nothing; NULL: they see nothing at all. Of the axes
- * before them `start` and `stop` are given. */
-static Node *make_shifted(const Maker *maker, const Few *few, Node *array, int64_t *start,
-                          int64_t *stop, const int64_t *shift, const int64_t *count) {
+ * before them the cut is given. */
+static Node *make_shifted(const Maker *maker, const Few *few, Node *array, Cut cut,
+                          const int64_t *shift, const int64_t *count) {
   int64_t step[MAX_RANK], before[MAX_RANK] = {0}, after[MAX_RANK] = {0};
   int rank = array->type.shape.rank, first = rank - few->spatial;
   for (int i = 0; i < rank; i++) step[i] = 1;
   for (int i = 0; i < few->spatial; i++) {
     int64_t end = shift[i] + count[i];
-    start[first + i] = greatest(shift[i], 0);
-    stop[first + i] = least(end, few->seen[i]);
-    if (start[first + i] >= stop[first + i]) return NULL;
+    cut.start[first + i] = greatest(shift[i], 0);
+    cut.stop[first + i] = least(end, few->seen[i]);
+    if (cut.start[first + i] >= cut.stop[first + i]) return NULL;
     before[first + i] = greatest(-shift[i], 0);
     after[first + i] = greatest(end - few->seen[i], 0);
   }
-  return make_pad(maker, make_slice(maker, array, start, stop, step), before, after, step, 0);
+  Node *seen = make_slice(maker, array, cut.start, cut.stop, step);
+  return make_pad(maker, seen, before, after, step, 0);
 }
 
 static Node *make_zeros(const Maker *maker, const Few *few, DType dtype, const int64_t *count) {
-  Type type = {.dtype = dtype,
-               .shape = {.rank = 2 + few->spatial, .dim = {few->few, few->images}}};
+  Type type = {.dtype = dtype, .shape = {.rank = 2 + few->spatial, .dim = {few->few, few->images}}};
   for (int i = 0; i < few->spatial; i++) type.shape.dim[2 + i] = count[i];
   return make_constant(maker, type, 0);
 }
@@ -146,10 +154,9 @@ static Node *make_zeros(const Maker *maker, const Few *few, DType dtype, const i
 /* The parts of one tap: [few, images, results...]. */
 static Node *make_seen(const Maker *maker, const Few *few, Node *parts, const int64_t *tap,
                        const int64_t *shift, const int64_t *count) {
-  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK];
-  for (int i = 0; i < parts->type.shape.rank; i++) stop[i] = parts->type.shape.dim[i];
-  for (int i = 0; i < few->spatial; i++) start[1 + i] = tap[i], stop[1 + i] = tap[i] + 1;
-  Node *shifted = make_shifted(maker, few, parts, start, stop, shift, count);
+  Cut cut = whole_of(parts);
+  for (int i = 0; i < few->spatial; i++) cut.start[1 + i] = tap[i], cut.stop[1 + i] = tap[i] + 1;
+  Node *shifted = make_shifted(maker, few, parts, cut, shift, count);
   Shape shape = {.rank = 2 + few->spatial, .dim = {few->few, few->images}};
   for (int i = 0; i < few->spatial; i++) shape.dim[2 + i] = count[i];
   return shifted ? make_reshape(maker, shifted, shape) : NULL;
@@ -164,8 +171,8 @@ static void find_tap(const Few *few, int64_t number, int64_t tap[MOST_SPATIAL]) 
 }
 
 /* The results of one remainder by the strides: [few, images, count...]. */
-static Node *make_results(const Maker *maker, const Few *few, Node *parts,
-                          const int64_t *remainder, const int64_t *count) {
+static Node *make_results(const Maker *maker, const Few *few, Node *parts, const int64_t *remainder,
+                          const int64_t *count) {
   Node *sum = NULL;
   for (int64_t number = 0; number < extent_product(few->taps, few->spatial); number++) {
     int64_t tap[MOST_SPATIAL], shift[MOST_SPATIAL];
@@ -236,11 +243,10 @@ static Node *make_windows(const Maker *maker, const Few *few, Node *dy) {
   int taps = (int)extent_product(few->taps, few->spatial);
   Node *planes = make_transpose(maker, dy, (const int64_t[]){1, 0, 2, 3});
   for (int number = 0; number < taps; number++) {
-    int64_t tap[MOST_SPATIAL], shift[MOST_SPATIAL], start[MAX_RANK] = {0}, stop[MAX_RANK];
+    int64_t tap[MOST_SPATIAL], shift[MOST_SPATIAL];
     find_tap(few, number, tap);
     for (int i = 0; i < few->spatial; i++) shift[i] = few->low[i] - tap[i] * few->dilation[i];
-    for (int i = 0; i < 2; i++) stop[i] = planes->type.shape.dim[i];
-    Node *shifted = make_shifted(maker, few, planes, start, stop, shift, few->results);
+    Node *shifted = make_shifted(maker, few, planes, whole_of(planes), shift, few->results);
     if (!shifted) shifted = make_zeros(maker, few, dy->type.dtype, few->results);
     Shape shape = shifted->type.shape;
     for (int i = shape.rank++; i > 0; i--) shape.dim[i] = shape.dim[i - 1];
@@ -295,13 +301,12 @@ static Node *make_weight_gradient(const Maker *maker, const Few *few, Node *x, N
 Node *make_for_few_channels(const Maker *maker, const Target *target, const Node *node,
                             Node *const *operands, FewWindowsList *known) {
   Few few = {0};
-  if (target->most_few_channels == 0) return NULL;
+  if (target->are_few_channels == NULL) return NULL;
   if (find_few(target, node, &few)) return make_few(maker, &few, operands);
   few = (Few){0};
   if (!find_gradient(target, node, &few)) return NULL;
   bool is_weight = node->op == OP_CONV_WEIGHT;
   Node *windows = find_windows(maker, &few, operands[is_weight], known);
-  return is_weight
-             ? make_weight_gradient(maker, &few, operands[0], windows, node->type.shape)
-             : make_input_gradient(maker, &few, windows, operands[1]);
+  return is_weight ? make_weight_gradient(maker, &few, operands[0], windows, node->type.shape)
+                   : make_input_gradient(maker, &few, windows, operands[1]);
 }

@@ -15,7 +15,7 @@ typedef struct FewWindows {
 } FewWindows;
 typedef VEC(FewWindows) FewWindowsList;
 
-/* A convolution whose result has at most Target.most_few_channels, such as the colours of a picture, or the adjoint in the
+/* A convolution whose result has few channels (Target.are_few_channels), such as the colours of a picture, or the adjoint in the
  * input of one that reads so few, as a product and a sum of its parts; the gradients of the former as products; NULL: there are more,
  * or it would not gain. Operands are those of the node, copied. */
 Node *make_for_few_channels(const Maker *maker, const Target *target, const Node *node,

@@ -32,6 +32,14 @@ ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y) {
   return slots;
 }
 
+int conv_direction(const Node *node) {
+  return node->op == OP_CONV ? 0 : node->op == OP_CONV_INPUT ? 1 : 2;
+}
+
+ConvSides conv_sides(const Node *node) {
+  return (ConvSides){{node->operands[0], node->op == OP_CONV_WEIGHT ? node->operands[1] : node}};
+}
+
 /* Channels and groups alone. */
 static ConvSlots channel_slots(const Node *node) {
   const Node *w = node->op == OP_CONV_WEIGHT ? node : node->operands[1];

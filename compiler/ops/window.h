@@ -26,6 +26,14 @@ typedef struct Sliding {
 bool window_infer(Inference *in, Sliding sliding, Window *window);
 /* The same of a node known to be sound. */
 Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);
+/* A convolution, its gradient in the input, and in the weights. */
+enum { CONV_DIRECTIONS = 3 };
+int conv_direction(const Node *node);
+/* What a convolution sees and what it makes; of a gradient in weights both things that it sees. */
+typedef struct ConvSides {
+  const Node *side[2];
+} ConvSides;
+ConvSides conv_sides(const Node *node);
 /* Whether the target keeps what this convolution reads and writes with its channels last. */
 bool conv_keeps_channels_last(const struct Target *target, const Node *node);
 /* Whether it is better so than with one side last and the other not. */

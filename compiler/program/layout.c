@@ -111,26 +111,10 @@ static void want_turned_products(Arena *arena, Chooser *chooser) {
   }
 }
 
-/* The operator of a convolution or of one of its adjoints, as a number of its own. */
-enum { CONV, CONV_INPUT, CONV_WEIGHT, CONV_OPS };
-
-static int conv_op(const Node *node) {
-  return node->op == OP_CONV ? CONV : node->op == OP_CONV_INPUT ? CONV_INPUT : CONV_WEIGHT;
-}
-
-/* What a convolution sees and makes, or of a gradient in weights the other thing that it sees. */
-typedef struct Sides {
-  const Node *side[2];
-} Sides;
-
-static Sides sides_of(const Node *node) {
-  return (Sides){{node->operands[0], node->op == OP_CONV_WEIGHT ? node->operands[1] : node}};
-}
-
 /* How many convolutions of each operator have a value of the set on one of their sides; and how many of these would do as
  * well with planes, without those of inputs, which are planes. */
 typedef struct Touches {
-  int all[CONV_OPS], weak[CONV_OPS];
+  int all[CONV_DIRECTIONS], weak[CONV_DIRECTIONS];
 } Touches;
 
 static bool is_input(const Node *node) { return op_info(node->op)->class->leaf == LEAF_INPUT; }
@@ -141,20 +125,20 @@ static Touches *find_touches(Arena *arena, const Chooser *chooser) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (family_of(node) != FAMILY_CONVOLUTION) continue;
-    Sides sides = sides_of(node);
+    ConvSides sides = conv_sides(node);
     bool is_weak = !conv_keeps_channels_last(chooser->target, node);
     for (int k = 0; k < 2; k++) {
       if (is_input(sides.side[k])) continue;
       Touches *touches = &found[set_of(chooser, sides.side[k])->id];
-      touches->all[conv_op(node)]++;
-      touches->weak[conv_op(node)] += is_weak && !is_input(sides.side[1 - k]);
+      touches->all[conv_direction(node)]++;
+      touches->weak[conv_direction(node)] += is_weak && !is_input(sides.side[1 - k]);
     }
   }
   return found;
 }
 
-static bool is_at_most_one(const int count[CONV_OPS]) {
-  for (int op = 0; op < CONV_OPS; op++)
+static bool is_at_most_one(const int count[CONV_DIRECTIONS]) {
+  for (int op = 0; op < CONV_DIRECTIONS; op++)
     if (count[op] > 1) return false;
   return true;
 }
@@ -170,7 +154,7 @@ static void want_heads(Arena *arena, Chooser *chooser) {
     if (family_of(node) != FAMILY_CONVOLUTION || conv_keeps_channels_last(chooser->target, node) ||
         !conv_follows_channels_last(chooser->target, node))
       continue;
-    Sides sides = sides_of(node);
+    ConvSides sides = conv_sides(node);
     for (int k = 0; k < 2; k++) {
       const Node *own = sides.side[k], *other = sides.side[1 - k];
       bool is_end = is_at_most_one(touches[set_of(chooser, own)->id].all);

@@ -7,8 +7,8 @@
 #include "ops/dilated.h"
 #include "ops/few_channels.h"
 
-static Node *other_form(const Lowering *lowering, Graph *copy, const Node *node,
-                        const NodeMap *map, FewWindowsList *windows) {
+static Node *other_form(const Lowering *lowering, Graph *copy, const Node *node, const NodeMap *map,
+                        FewWindowsList *windows) {
   Maker maker = {copy, node->span, node->path};
   Node *operands[2];
   if (node->operand_count != 2) return NULL;

@@ -123,7 +123,9 @@ typedef struct Target {
   /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
-  int64_t most_few_channels; /* to so many a convolution is a product for all taps (ops/few_channels.h); 0: none is */
+  /* Whether a convolution to so few channels, from so many others, is better a product of all taps at once
+   * (ops/few_channels.h); NULL: none is. */
+  bool (*are_few_channels)(int64_t few, int64_t others, int64_t taps);
   /* Whether others had better be so where one of their sides is; NULL: none. */
   bool (*follows_channels_last)(const ConvSlots *slots);
   /* Whether a convolution whose operands have this type, or the gradient in its weights, had better be computed by

@@ -121,9 +121,8 @@ static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
   function_declare_axis(&code, function, 0, "image");
-  const char *place = kernel->kind == KERNEL_MAX_UNPOOL
-                          ? open_line(&code, function)
-                          : open_band(&code, function);
+  const char *place =
+      kernel->kind == KERNEL_MAX_UNPOOL ? open_line(&code, function) : open_band(&code, function);
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
   return function_end_epilogue(&code, function,

@@ -62,6 +62,13 @@ static bool follows_channels_last(const ConvSlots *slots) {
   return slots->groups == 1 && has_vectors;
 }
 
+/* A product of all taps has the results of some vectors, and is read once more for each tap. */
+static bool are_few_channels(int64_t few, int64_t others, int64_t taps) {
+  enum { HALF = LANES / 2, MOST_VECTORS = 4 };
+  return few < HALF && others % HALF == 0 && others >= 2 * LANES && taps > 1 &&
+         few * taps <= MOST_VECTORS * LANES;
+}
+
 /* Whether it is a product whose columns are what windows see of channels that lie last (window.h). Those of odd numbers
  * lie so beside convolutions of single channels, where their own windows are of one place as a rule. */
 static bool cuts_convolution(const ConvSlots *slots) {
@@ -149,7 +156,7 @@ const Target target_c = {
     .least_product_rows = 8, /* for a tile of registers */
     .keeps_channels_last = keeps_channels_last,
     .follows_channels_last = follows_channels_last,
-    .most_few_channels = LANES / 2 - 1,
+    .are_few_channels = are_few_channels,
     .takes_pieces = takes_pieces,
     .conv_gains_by_winograd = winograd_gains,
     .is_winograd = kernel_is_winograd,
