@@ -174,8 +174,12 @@ static Value apply_as_list(Elaborator *e, const Bound *bound) {
   Value x = bound->values[0];
   int64_t count = bound->values[1].integer;
   if (value_is_sequence(x) && value_sequence_length(x) == count) return x;
-  if (value_is_sequence(x) || count < 0 || count > MAX_RANK)
-    return report_error_value(e, bound->spans[0], "a list of %lld numbers is needed here",
+  if (value_is_sequence(x))
+    return report_error_value(e, bound->spans[0],
+                              "one number or a list of %lld is needed here, not a list of %lld",
+                              (long long)count, (long long)value_sequence_length(x));
+  if (count < 0 || count > MAX_RANK)
+    return report_error_value(e, bound->spans[1], "a list of %lld numbers cannot be made of one",
                               (long long)count);
   Value items[MAX_RANK];
   for (int i = 0; i < count; i++) items[i] = x;
