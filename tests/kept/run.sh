@@ -110,8 +110,8 @@ kept() {
   "$nnc" nets.net "$@" --emit=program >program.txt || return
   echo "$(grep -A99 '^entry predict:' program.txt | sed '/^entry predict_batch/,$d' | grep -c ', keeps #') $(grep -c ', keeps #' program.txt)"
 }
-# The prediction of a batch has five kernels of its own that would pack weights in each run, or had them as rows not to.
-check "a prediction's three convolutions and three products keep weights, as an evaluation's, and five of a batch" test "$(kept)" = "6 17"
+# The prediction of a batch has six kernels of its own that would pack weights in each run, or had them as rows not to.
+check "a prediction's four convolutions and three products keep weights, as an evaluation's, and six of a batch" test "$(kept)" = "7 20"
 check "a limit keeps nothing" test "$(kept --memory-limit=64G)" = "0 0"
 check "-O0 keeps nothing" test "$(kept -O0)" = "0 0"
 check "CUDA keeps nothing" test "$(kept --target=cuda)" = "0 0"
