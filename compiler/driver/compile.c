@@ -42,7 +42,9 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
     module->run.definitions = driver_definitions_text(compilation->arena, options);
   module->target = options->target;
   /* Three products of bf16 are faster than one of f32 on a matrix unit alone. */
-  if (!command_has_matrix_unit(&options->toolchain)) module->run.splits_products = false;
+  module->run.splits_in_vain =
+      module->run.splits_products && !command_has_matrix_unit(&options->toolchain);
+  if (module->run.splits_in_vain) module->run.splits_products = false;
   return module;
 }
 

@@ -63,6 +63,8 @@ int write_report(const Compilation *compilation, const Program *program, const M
                   "  numbers of %s are kept as f32, which is faster here; a memory limit, such as "
                   "100%%, keeps 16 bits\n",
                   dtype_name(program->module->run.precision));
+    if (program->module->run.splits_in_vain)
+      text_add(&text, "  products of bf16x3 are those of f32: here is no matrix unit\n");
     memory_print(&text, fit);
     if (tuning->is_wanted) text_add_char(&text, '\n');
     tuning_print(&text, tuning);

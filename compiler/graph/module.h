@@ -222,6 +222,7 @@ typedef struct RunConfig {
   /* precision = tf32: contractions and convolutions of f32 may round their operands */
   bool allows_tf32;
   bool splits_products; /* precision = bf16x3: products of f32 as three of bf16 */
+  bool splits_in_vain;  /* it is asked for where no matrix unit would be faster so */
   ScanChoice scans;
 } RunConfig;
 
