@@ -14,8 +14,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@);
   NNC_EXTENTS(X_PLACE = @X_PLACE@, X_CHANNEL = @X_CHANNEL@, DY_PLACE = @DY_PLACE@, DY_CHANNEL = @DY_CHANNEL@);
   /* Places of the band along the first axis, and of the image for each of them. */
-  NNC_EXTENTS(X = X@FIRST@, BELOW = X0 * X1 * X2 / X, WINDOWS = Y0 * Y1 * Y2 / BANDS,
-              TAPS = K0 * K1 * K2);
+  NNC_EXTENTS(X = X@FIRST@, BELOW = (int64_t)X0 * X1 * X2 / X,
+              WINDOWS = (int64_t)Y0 * Y1 * Y2 / BANDS, TAPS = K0 * K1 * K2);
   @TYPE@ *const sums = (@TYPE@ *)worker->scratch;
   @KEYS@
   NNC_TASKS(worker, TASKS, task)
@@ -26,7 +26,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t channels = @COUNT@;
     const @X_TYPE@ *const left = @X@ + image * ((int64_t)CHANNELS * X0 * X1 * X2) + channel * X_CHANNEL;
     const @DY_TYPE@ *const right = @DY@ + image * ((int64_t)CHANNELS * Y0 * Y1 * Y2) + channel * DY_CHANNEL;
-    memset(sums, 0, sizeof *sums * (end - begin) * BELOW * CB);
+    memset(sums, 0, sizeof *sums * (size_t)(end - begin) * BELOW * CB);
     for (int64_t window = band * WINDOWS; window < (band + 1) * WINDOWS; window++) {
       const int64_t y0 = window / ((int64_t)Y1 * Y2), y1 = window / Y2 % Y1, y2 = window % Y2;
       const int64_t b0 = y0 * S0 - P0, b1 = y1 * S1 - P1, b2 = y2 * S2 - P2; /* where it begins */

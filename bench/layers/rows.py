@@ -55,6 +55,8 @@ PICTURES, POOLED, CHANNELS, ROWS = (8, 64, 56, 56), (8, 64, 28, 28), (64,), (204
 UNIT = "def unit(x, c, k = 1, g = 1) { y = batch_norm(conv2d(x, c, k, padding = k // 2, groups = g, bias = false))\n return y }\n"
 CONV = "Conv2d(%d, %d, %d, padding=%d, groups=%d, bias=False)"
 
+TWO_LAYERS = "h = relu(conv2d(x, 64, 3, padding = 1))\nh = relu(conv2d(h, 64, 3, padding = 1))\n"
+TWO_MODULES = {"a": "Conv2d(3, 64, 3, padding=1)", "b": "Conv2d(64, 64, 3, padding=1)"}
 LAYERS = [
     of("avg_pool 3/2", PICTURES, POOLED, "avg_pool2d(x, 3, stride = 2, padding = 1)", "F.avg_pool2d(x, 3, 2, 1)"),
     of("max_pool 2", PICTURES, POOLED, "max_pool2d(x, 2)", "F.max_pool2d(x, 2)"),
@@ -128,18 +130,16 @@ LAYERS = [
           {"a": "Conv3d(16, 32, 3, padding=1)", "b": "Conv3d(32, 32, 3, padding=1)", "last": "Linear(32, 10)"},
           "F.cross_entropy(last(b(F.relu(a(x))).mean((2, 3, 4))), label)"),
     model("convolutions to 3 colours", 8, "f32[batch, 3, 64, 64]",
-          "h = relu(conv2d(x, 64, 3, padding = 1))\nh = relu(conv2d(h, 64, 3, padding = 1))\n"
-          "loss = mean(square(conv2d(h, 3, 3, padding = 1) - x)) + 0 * mean(f32(label))\n",
-          {"a": "Conv2d(3, 64, 3, padding=1)", "b": "Conv2d(64, 64, 3, padding=1)", "last": "Conv2d(64, 3, 3, padding=1)"},
+          TWO_LAYERS + "loss = mean(square(conv2d(h, 3, 3, padding = 1) - x)) + 0 * mean(f32(label))\n",
+          {**TWO_MODULES, "last": "Conv2d(64, 3, 3, padding=1)"},
           "F.mse_loss(last(F.relu(b(F.relu(a(x))))), x)"),
     model("conv_transpose to 3 colours", 8, "f32[batch, 3, 64, 64]",
           "h = relu(conv2d(x, 64, 4, stride = 2, padding = 1))\n"
           "loss = mean(square(conv2d_transpose(h, 3, 4, stride = 2, padding = 1) - x)) + 0 * mean(f32(label))\n",
           {"a": "Conv2d(3, 64, 4, 2, 1)", "last": "ConvTranspose2d(64, 3, 4, 2, 1)"}, "F.mse_loss(last(F.relu(a(x))), x)"),
     model("convolutions to 21 classes", 8, "f32[batch, 3, 64, 64]",
-          "h = relu(conv2d(x, 64, 3, padding = 1))\nh = relu(conv2d(h, 64, 3, padding = 1))\n"
-          "loss = cross_entropy(transpose(conv2d(h, 21, 1), [0, 2, 3, 1]), label)\n",
-          {"a": "Conv2d(3, 64, 3, padding=1)", "b": "Conv2d(64, 64, 3, padding=1)", "last": "Conv2d(64, 21, 1)"},
+          TWO_LAYERS + "loss = cross_entropy(transpose(conv2d(h, 21, 1), [0, 2, 3, 1]), label)\n",
+          {**TWO_MODULES, "last": "Conv2d(64, 21, 1)"},
           "F.cross_entropy(last(F.relu(b(F.relu(a(x))))), label)", ", 64, 64"),
     model("convolutions, 4 x 4 places", 8, "f32[batch, 256, 4, 4]",
           "h = x\nfor i in 0..2 { h = relu(conv2d(h, 512, 3, padding = 1)) }\n"

@@ -17,11 +17,6 @@
 #include "ops/window.h"
 #include "support/panic.h"
 
-/* The shapes of the three tensors, whichever of them the node computes. */
-typedef struct ConvShapes {
-  Shape x, w, y;
-} ConvShapes;
-
 static bool common_infer(Inference *in) {
   if (!infer_same(in, false) || !infer_dtype(in, 0, DTYPES_FLOAT)) return false;
   const Attribute *groups = infer_attribute(in, ATTR_GROUPS);

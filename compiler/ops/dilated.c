@@ -9,30 +9,17 @@
 
 #include "ops/lower.h"
 #include "ops/op.h"
+#include "ops/window.h"
 #include "support/integers.h"
 
 enum { SPATIAL = 2, FIRST = 2 /* axis of places, after examples and channels */ };
 
 typedef struct Convolution {
   const Node *node;
-  Shape x, w, y;
+  ConvShapes of;
   const int64_t *dilation;
   int64_t low[SPATIAL], high[SPATIAL]; /* zeros around a phase */
 } Convolution;
-
-/* The shapes of a convolution or of a gradient of one; false: it is neither. */
-static bool find_shapes(const Node *node, Convolution *found) {
-  if (node->operand_count != 2) return false;
-  Shape a = node->operands[0]->type.shape, b = node->operands[1]->type.shape;
-  Shape own = node->type.shape;
-  found->node = node;
-  switch (node->op) {
-  case OP_CONV: found->x = a, found->w = b, found->y = own; return true;
-  case OP_CONV_INPUT: found->x = own, found->w = b, found->y = a; return true;
-  case OP_CONV_WEIGHT: found->x = a, found->w = own, found->y = b; return true;
-  default: return false;
-  }
-}
 
 /* Fills in what is around the phases; false: it has none that are convolutions of their own. */
 static bool find_phases(Convolution *conv) {
@@ -42,8 +29,8 @@ static bool find_phases(Convolution *conv) {
   bool is_dilated = false;
   conv->dilation = dilation->ints;
   for (int i = 0; i < SPATIAL; i++) {
-    int64_t d = dilation->ints[i], seen = d * (conv->w.dim[FIRST + i] - 1);
-    int64_t x = align_up(conv->x.dim[FIRST + i], d), y = align_up(conv->y.dim[FIRST + i], d);
+    int64_t d = dilation->ints[i], seen = d * (conv->of.w.dim[FIRST + i] - 1);
+    int64_t x = align_up(conv->of.x.dim[FIRST + i], d), y = align_up(conv->of.y.dim[FIRST + i], d);
     int64_t high = y + seen - x - low->ints[i];
     if (node_ints(node, ATTR_STRIDE)->ints[i] != 1 || low->ints[i] < 0 || low->ints[i] % d ||
         high < 0)
@@ -57,7 +44,7 @@ static bool find_phases(Convolution *conv) {
 
 /* The same of one phase: of d x d times as many pictures. */
 static ConvSlots slots_of_phases(const Convolution *conv) {
-  ConvSlots slots = conv_slots(conv->node, conv->x, conv->w, conv->y);
+  ConvSlots slots = conv_slots(conv->node, conv->of.x, conv->of.w, conv->of.y);
   for (int i = 0; i < SPATIAL; i++) {
     int64_t d = slots.dilation[i];
     slots.n *= d;
@@ -104,7 +91,7 @@ static Node *make_without_dilation(const Maker *maker, const Convolution *conv,
                                    Node *const *operands) {
   const Node *node = conv->node;
   const int64_t *d = conv->dilation, ones[SPATIAL] = {1, 1};
-  Shape x = conv->x;
+  Shape x = conv->of.x;
   Attribute attributes[ATTR_COUNT];
   x.dim[0] *= d[0] * d[1];
   for (int i = 0; i < SPATIAL; i++) x.dim[FIRST + i] = divide_up(x.dim[FIRST + i], d[i]);
@@ -125,10 +112,10 @@ static Node *make_without_dilation(const Maker *maker, const Convolution *conv,
 static bool grows_in_vain(const Convolution *conv) {
   enum { FEW_WEIGHTS = 128 * 128, FEW_PART = 16, PART = 2 };
   bool is_of_few =
-      conv->node->op == OP_CONV_WEIGHT && conv->w.dim[0] * conv->w.dim[1] < FEW_WEIGHTS;
+      conv->node->op == OP_CONV_WEIGHT && conv->of.w.dim[0] * conv->of.w.dim[1] < FEW_WEIGHTS;
   double plane = 1, whole = 1;
   for (int i = 0; i < SPATIAL; i++) {
-    int64_t x = conv->x.dim[FIRST + i], y = conv->y.dim[FIRST + i], d = conv->dilation[i];
+    int64_t x = conv->of.x.dim[FIRST + i], y = conv->of.y.dim[FIRST + i], d = conv->dilation[i];
     plane *= (double)(x + y);
     whole *= (double)(align_up(x, d) + align_up(y, d));
   }
@@ -137,9 +124,9 @@ static bool grows_in_vain(const Convolution *conv) {
 
 Node *make_of_phases(const Maker *maker, const Target *target, const Node *node,
                      Node *const *operands) {
-  Convolution conv;
-  if (target->conv_gains_by_winograd == NULL || !find_shapes(node, &conv) || !find_phases(&conv) ||
-      grows_in_vain(&conv))
+  Convolution conv = {.node = node};
+  if (target->conv_gains_by_winograd == NULL || !conv_shapes(node, &conv.of) ||
+      !find_phases(&conv) || grows_in_vain(&conv))
     return NULL;
   ConvSlots slots = slots_of_phases(&conv);
   bool is_weight = node->op == OP_CONV_WEIGHT;

@@ -81,19 +81,19 @@ static bool is_strided(const Few *few) {
 
 /* The result has few channels; false: it has more, or would not gain. */
 static bool find_few(const Target *target, const Node *node, Few *few) {
+  ConvShapes of;
   few->is_input = node->op == OP_CONV_INPUT;
-  if ((node->op != OP_CONV && !few->is_input) ||
-      !find_axes(node, node->operands[1]->type.shape, few))
+  if (!conv_shapes(node, &of) || node->op == OP_CONV_WEIGHT || !find_axes(node, of.w, few))
     return false;
-  Shape x = node->operands[0]->type.shape, y = node->type.shape;
-  few->few = y.dim[1];
-  few->images = y.dim[0];
-  find_places(few, x, y);
+  Shape seen = few->is_input ? of.y : of.x, result = node->type.shape;
+  few->few = result.dim[1];
+  few->images = result.dim[0];
+  find_places(few, seen, result);
   for (int i = 0; i < few->spatial; i++)
     if (few->stride[i] > 1 &&
         (!few->is_input || few->dilation[i] > 1 || few->stride[i] > MOST_STRIDE))
       return false;
-  return is_few(target, few, x.dim[1]);
+  return is_few(target, few, seen.dim[1]);
 }
 
 /* [few, taps..., images, places...] */
@@ -224,23 +224,20 @@ static Node *make_few(const Maker *maker, const Few *few, Node *const *operands)
 /* ---- gradients of convolutions to few channels ---- */
 
 static bool find_gradient(const Target *target, const Node *node, Few *few) {
-  bool is_weight = node->op == OP_CONV_WEIGHT;
-  if (!is_weight && node->op != OP_CONV_INPUT) return false;
-  Shape w = is_weight ? node->type.shape : node->operands[1]->type.shape;
-  if (!find_axes(node, w, few) || is_strided(few)) return false;
-  Shape x = is_weight ? node->operands[0]->type.shape : node->type.shape;
-  Shape dy = node->operands[is_weight]->type.shape;
-  few->few = dy.dim[1];
-  few->images = dy.dim[0];
-  find_places(few, dy, x);
-  return is_few(target, few, x.dim[1]);
+  ConvShapes of;
+  if (!conv_shapes(node, &of) || node->op == OP_CONV || !find_axes(node, of.w, few) ||
+      is_strided(few))
+    return false;
+  few->few = of.y.dim[1];
+  few->images = of.y.dim[0];
+  find_places(few, of.y, of.x);
+  return is_few(target, few, of.x.dim[1]);
 }
 
 /* What the taps see of dy: [taps, few, images, places of x...]. */
 static Node *make_windows(const Maker *maker, const Few *few, Node *dy) {
-  enum { MOST_TAPS = 64 };
-  Node *seen[MOST_TAPS];
   int taps = (int)extent_product(few->taps, few->spatial);
+  Node **seen = ARENA_ARRAY(maker->graph->arena, Node *, taps);
   Node *planes = make_transpose(maker, dy, (const int64_t[]){1, 0, 2, 3});
   for (int number = 0; number < taps; number++) {
     int64_t tap[MOST_SPATIAL], shift[MOST_SPATIAL];

@@ -32,6 +32,18 @@ ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y) {
   return slots;
 }
 
+bool conv_shapes(const Node *node, ConvShapes *found) {
+  if (node->operand_count != 2) return false;
+  Shape a = node->operands[0]->type.shape, b = node->operands[1]->type.shape;
+  Shape own = node->type.shape;
+  switch (node->op) {
+  case OP_CONV: *found = (ConvShapes){a, b, own}; return true;
+  case OP_CONV_INPUT: *found = (ConvShapes){own, b, a}; return true;
+  case OP_CONV_WEIGHT: *found = (ConvShapes){a, own, b}; return true;
+  default: return false;
+  }
+}
+
 int conv_direction(const Node *node) {
   return node->op == OP_CONV ? 0 : node->op == OP_CONV_INPUT ? 1 : 2;
 }

@@ -26,6 +26,12 @@ typedef struct Sliding {
 bool window_infer(Inference *in, Sliding sliding, Window *window);
 /* The same of a node known to be sound. */
 Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);
+/* The shapes of the three tensors, whichever of them a node computes. */
+typedef struct ConvShapes {
+  Shape x, w, y;
+} ConvShapes;
+/* False: it is neither a convolution nor one of its gradients. */
+bool conv_shapes(const Node *node, ConvShapes *found);
 /* A convolution, its gradient in the input, and in the weights. */
 enum { CONV_DIRECTIONS = 3 };
 int conv_direction(const Node *node);

@@ -1,43 +1,10 @@
 /* Dilated convolutions by phases (ops/dilated.h), judged by the interpreter. */
-#include "run_program.h"
-
-typedef struct Dilated {
-  Op op;
-  int64_t images, channels, results, extent[2], low[2], high[2], dilation[2], stride;
-} Dilated;
-
-static int64_t result_extent(const Dilated *test, int axis) {
-  int64_t around = test->low[axis] + test->high[axis] - 2 * test->dilation[axis];
-  return (test->extent[axis] + around - 1) / test->stride + 1;
-}
-
-static Module *dilated_module(Arena *arena, const Dilated *test) {
-  Module *module = module_create(arena, "dilated", NULL);
-  Maker maker = entry_maker(module, ENTRY_TRAIN, "dilated");
-  Type x = TYPE(F32, test->images, test->channels, test->extent[0], test->extent[1]);
-  Type w = TYPE(F32, test->results, test->channels, 3, 3);
-  Type y = TYPE(F32, test->images, test->results, result_extent(test, 0), result_extent(test, 1));
-  int64_t strides[] = {test->stride, test->stride};
-  Attribute attributes[6] = {
-      attr_make_ints(ATTR_LOW, 2, test->low),           attr_make_ints(ATTR_HIGH, 2, test->high),
-      attr_make_ints(ATTR_STRIDE, 2, strides),          attr_make_int(ATTR_GROUPS, 1),
-      attr_make_ints(ATTR_DILATION, 2, test->dilation),
-  };
-  Type a = test->op == OP_CONV_INPUT ? y : x, b = test->op == OP_CONV_WEIGHT ? y : w;
-  Type made = test->op == OP_CONV_INPUT ? x : w;
-  int count = 5;
-  if (test->op != OP_CONV) attributes[count++] = attr_make_ints(ATTR_SHAPE, 4, made.shape.dim);
-  add_input(module, "a", a, false);
-  add_input(module, "b", b, false);
-  Node *sides[] = {leaf(&maker, OP_INPUT, a, "a"), leaf(&maker, OP_INPUT, b, "b")};
-  output(maker.graph, OUTPUT_RESULT, "y", make_node(&maker, test->op, 2, sides, count, attributes));
-  return module;
-}
+#include "convolution_program.h"
 
 /* How many pictures the convolution of the program has, if it has no dilation, else 0. Fails unless the interpreter agrees. */
-static int64_t pictures_without_dilation(const Dilated *test) {
+static int64_t pictures_without_dilation(const ConvolutionTest *test) {
   Arena *arena = arena_create();
-  Module *module = dilated_module(arena, test);
+  Module *module = convolution_module(arena, test);
   check_program(arena, module, ENTRY_TRAIN, 1e-9, "dilated");
   const Program *program = make_program(arena, module, 1);
   int64_t pictures = -1;
@@ -54,32 +21,33 @@ static int64_t pictures_without_dilation(const Dilated *test) {
   return pictures;
 }
 
-static const Op all_ops[] = {OP_CONV, OP_CONV_INPUT, OP_CONV_WEIGHT};
-
-static void check_phases(Dilated test, int64_t pictures) {
-  for (size_t i = 0; i < sizeof all_ops / sizeof *all_ops; i++) {
-    test.op = all_ops[i];
+static void check_phases(ConvolutionTest test, int64_t pictures) {
+  for (int i = 0; i < CONVOLUTION_OPS; i++) {
+    test.op = convolution_ops[i];
     assert_int_equal(pictures_without_dilation(&test), pictures);
   }
 }
 
 /* Of h x w places, with a padding of so many on each side. */
-static Dilated dilated(int64_t images, int64_t channels, int64_t h, int64_t w, int64_t padding,
-                       int64_t dilation) {
-  return (Dilated){.images = images,
-                   .channels = channels,
-                   .results = 32,
-                   .extent = {h, w},
-                   .low = {padding, padding},
-                   .high = {padding, padding},
-                   .dilation = {dilation, dilation},
-                   .stride = 1};
+static ConvolutionTest dilated(int64_t images, int64_t channels, int64_t h, int64_t w,
+                               int64_t padding, int64_t dilation) {
+  return (ConvolutionTest){.dtype = DTYPE_F32,
+                           .spatial = 2,
+                           .images = images,
+                           .channels = channels,
+                           .taps = {3, 3},
+                           .results = 32,
+                           .extent = {h, w},
+                           .low = {padding, padding},
+                           .high = {padding, padding},
+                           .dilation = {dilation, dilation},
+                           .stride = {1, 1}};
 }
 
 static void test_phases_are_pictures(void **state) {
   (void)state;
   check_phases(dilated(2, 48, 12, 16, 2, 2), 8);
-  Dilated along_one =
+  ConvolutionTest along_one =
       dilated(1, 32, 15, 16, 3, 3); /* and with a padding of its own on either side */
   along_one.dilation[1] = 1;
   along_one.low[1] = 0;
@@ -91,7 +59,7 @@ static void test_phases_are_pictures(void **state) {
 static void test_planes_grow_to_whole_phases(void **state) {
   (void)state;
   check_phases(dilated(1, 32, 17, 16, 2, 2), 4);
-  Dilated unpadded = dilated(1, 32, 21, 18, 0, 2);
+  ConvolutionTest unpadded = dilated(1, 32, 21, 18, 0, 2);
   unpadded.low[1] = 2;
   check_phases(unpadded, 4);
 }
@@ -99,10 +67,10 @@ static void test_planes_grow_to_whole_phases(void **state) {
 /* A gradient in few weights copies both sides for planes that grow by a sixth. */
 static void test_small_planes_of_few_channels_grow_for_products_alone(void **state) {
   (void)state;
-  Dilated test = dilated(2, 32, 13, 15, 2, 2);
+  ConvolutionTest test = dilated(2, 32, 13, 15, 2, 2);
   static const int64_t pictures[] = {8, 8, 0};
   for (int i = 0; i < 3; i++) {
-    test.op = all_ops[i];
+    test.op = convolution_ops[i];
     assert_int_equal(pictures_without_dilation(&test), pictures[i]);
   }
 }
@@ -112,8 +80,8 @@ static void test_small_planes_of_few_channels_grow_for_products_alone(void **sta
 static void test_others_keep_their_dilation(void **state) {
   (void)state;
   check_phases(dilated(2, 32, 12, 12, 1, 2), 0);
-  Dilated strided = dilated(2, 32, 12, 12, 2, 2);
-  strided.stride = 2;
+  ConvolutionTest strided = dilated(2, 32, 12, 12, 2, 2);
+  strided.stride[0] = strided.stride[1] = 2;
   check_phases(strided, 0);
   check_phases(dilated(2, 8, 12, 12, 2, 2), 0);
   check_phases(dilated(2, 32, 12, 12, 40, 40), 0);

@@ -65,32 +65,31 @@ WinogradTile winograd_tile(const ConvSlots *slots, const int64_t results[2]) {
   return 5 * few <= 4 * many ? large : small;
 }
 
-/* The tile that gains the most where each launch transforms the weights. */
-static WinogradTile best_tile(const ConvSlots *slots, const int64_t results[2], DType dtype,
-                              int64_t *gain) {
+/* The tile that needs the fewest products where each launch transforms the weights, and how many with these. */
+static WinogradTile best_tile(const ConvSlots *slots, const int64_t results[2], int64_t *products) {
   WinogradTile small = tile_of(slots, false), large = winograd_tile(slots, results);
   int64_t by_small = tile_products(slots, &small, results) + cost_of_weights(slots, &small);
   int64_t by_large = tile_products(slots, &large, results) + cost_of_weights(slots, &large);
-  *gain = direct_products(slots, results, dtype) - least(by_small, by_large);
+  *products = least(by_small, by_large);
   return by_large < by_small ? large : small;
 }
 
 static bool saves_products(const ConvSlots *slots, DType dtype) {
-  int64_t results[2], gain;
+  int64_t results[2], products;
   winograd_axes(slots, slots->out, 1, results);
-  best_tile(slots, results, dtype, &gain);
-  return gain > 0;
+  best_tile(slots, results, &products);
+  return products < direct_products(slots, results, dtype);
 }
 
 /* Whether fewer products are left where each tap is summed apart. */
 static bool has_fewer_by_taps(const Kernel *kernel) {
   const ConvSlots *slots = &kernel->conv;
-  DType dtype = kernel->operands[0].dtype;
-  if (dtype != DTYPE_F32 || slots->spatial > 2 || kernel->is_serial) return false;
-  int64_t results[2], gain, by_taps = taps_products(slots, kernel->kind == KERNEL_CONV_INPUT);
+  bool is_wide = kernel->operands[0].dtype == DTYPE_F32;
+  if (!is_wide || slots->spatial > 2 || kernel->is_serial) return false;
+  int64_t results[2], products, by_taps = taps_products(slots, kernel->kind == KERNEL_CONV_INPUT);
   winograd_axes(slots, slots->out, 1, results);
-  best_tile(slots, results, dtype, &gain);
-  return by_taps > 0 && by_taps < direct_products(slots, results, dtype) - gain;
+  best_tile(slots, results, &products);
+  return by_taps > 0 && by_taps < products;
 }
 
 /* Whether the gradient in the weights gains: its sums are over all tiles, and are transformed once. */
@@ -150,7 +149,7 @@ WinogradTile winograd_tile_of(const Kernel *kernel, const int64_t results[2]) {
   if (kernel->kind == KERNEL_CONV_WEIGHT) return large;
   bool may_be_kept = slots->n == 1 && slots->c * slots->k <= FEW_WEIGHTS;
   if (may_be_kept && winograd_tiles(&large, results) >= LEAST_TILES) return large;
-  return best_tile(slots, results, kernel->operands[0].dtype, &(int64_t){0});
+  return best_tile(slots, results, &(int64_t){0});
 }
 
 bool kernel_gains_by_winograd(const Kernel *kernel) {
