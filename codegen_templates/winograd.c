@@ -36,6 +36,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   float *const sums = source + (int64_t)PRODUCTS * @SEEN@ * ROW;
   float *const lines = sums + (int64_t)PRODUCTS * COUNT * WIDTH;
   @PACKED_PART@
+  @BLANK@
   int64_t held = -1; /* the block whose places are transformed */
   @KEYS@
   @FILL@
@@ -47,10 +48,13 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t count = images * rows * TILE_COLUMNS;
     for (int64_t i = 0; i < @PLANES@ && block != held; i++) {
       @SLICE@
-      nnc_winograd_source@READER@(&(nnc_winograd_tiles){
+      const nnc_winograd_tiles tiles = {
           @SOURCE@ + (@SOURCE_PLANE@) * ((int64_t)X0 * X1 * C), C, {@EXTENT@, X1}, {@LOW_0@, @LOW_1@}, first, rows,
-          TILE_COLUMNS, C, source + i * (rows * TILE_COLUMNS * ROW), ROW, @SEEN@ * ROW}@TILE@);
+          TILE_COLUMNS, C, source + i * (rows * TILE_COLUMNS * ROW), ROW, @SEEN@ * ROW};
+      nnc_winograd_source@READER@(&tiles@TILE@);
+      @FIND_BLANK@
     }
+    @JOIN_BLANK@
     held = block;
     @NEXT@
     for (int64_t panel = 0; panel < PANELS; panel++) {
@@ -71,7 +75,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       for (int64_t r = 0; r < images * rows; r++) {
         nnc_winograd_results@KIND@(&(nnc_winograd_sums){
             sums + r * TILE_COLUMNS * WIDTH, (int64_t)COUNT * WIDTH, WIDTH, TILE_COLUMNS, channels,
-            lines, SIZE_1 * TILE_COLUMNS * WIDTH, WIDTH}@TILE@);
+            lines, SIZE_1 * TILE_COLUMNS * WIDTH, WIDTH, @BLANK_ROW@}@TILE@);
         const int64_t begin = SIZE_0 * (first + r % rows);
         for (int64_t line = begin; line < nnc_least(begin + SIZE_0, P0); line++)
           @NAME@_epilogue(worker, image + r / rows, channel, channels, line,

@@ -66,7 +66,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
             }
           }
       }
-    nnc_winograd_taps@KIND@(&(nnc_winograd_sums){sums, KB * CB, CB, rows, channels, taps, 0, KB * CB}@TILE@);
+    nnc_winograd_taps@KIND@(&(nnc_winograd_sums){sums, KB * CB, CB, rows, channels, taps, 0, KB * CB, NULL}@TILE@);
     @NAME@_epilogue(worker, @PIECE@, row, rows, channel, channels, taps, KB, CB@EPILOGUE_ARGUMENTS@);
   }
 }

@@ -100,6 +100,76 @@ NNC_INLINE void nnc_winograd_source(const nnc_winograd_tiles *tiles, nnc_winogra
     }
 }
 
+/* Whether all channels of a place are 0. Mostly one of the first few is not. */
+NNC_INLINE bool nnc_winograd_is_blank(nnc_winograd_tile tile, const void *place, int64_t channels) {
+  enum { WORDS = 4 };
+  const uint64_t magnitude = tile.is_half ? UINT64_C(0x7fff7fff7fff7fff) /* without signs */
+                                          : UINT64_C(0x7fffffff7fffffff);
+  const int64_t own = WORDS * (int64_t)sizeof(uint64_t) / (tile.is_half ? 2 : 4);
+  NNC_ROLLED for (int64_t c = 0; c < channels; c += own) {
+    uint64_t words[WORDS];
+    memcpy(words, nnc_winograd_at(tile, place, c), sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & magnitude) != 0) return false;
+  }
+  return true;
+}
+
+/* Adds a line of places to `seen`, as bit `number` of each column: whether the place is no zero. */
+NNC_INLINE void nnc_winograd_see(const nnc_winograd_tiles *tiles, nnc_winograd_tile tile,
+                                 int64_t line, int number, uint8_t *seen) {
+  const int64_t first = line * tiles->extent[1] * tiles->channels;
+  NNC_ROLLED for (int64_t at = 0; at < tiles->extent[1]; at++) {
+    const void *place = nnc_winograd_at(tile, tiles->from, first + at * tiles->channels);
+    seen[at] |= (uint8_t)(!nnc_winograd_is_blank(tile, place, tiles->count) << number);
+  }
+}
+
+/* Which results of tile k see zeros alone: of result (i, j) the bit i * size + j, with the size across. `seen` has a byte for
+ * each column of places: the tile's lines whose place in this column is no zero. */
+NNC_INLINE unsigned nnc_winograd_blanks_of(nnc_winograd_axis down, nnc_winograd_axis across,
+                                           int64_t first, int64_t extent, const uint8_t *seen) {
+  const unsigned window = (1u << down.taps) - 1;
+  unsigned blank = 0;
+  for (int j = 0; j < across.size; j++) {
+    unsigned lines = 0;
+    for (int tap = 0; tap < across.taps; tap++)
+      if (nnc_within(first + j + tap, extent)) lines |= seen[first + j + tap];
+    for (int i = 0; i < down.size; i++)
+      if ((lines >> i & window) == 0) blank |= 1u << (i * across.size + j);
+  }
+  return blank;
+}
+
+/* The same of all tiles, of planes of so many results: by 6 places these would be rounding errors of what else is in their
+ * tiles. `seen` is work space. A tile is done with at once where no place that it sees is blank, and each of its windows
+ * sees one. */
+NNC_INLINE void nnc_winograd_blanks(const nnc_winograd_tiles *tiles, nnc_winograd_tile tile,
+                                    const int64_t results[2], uint8_t *seen, uint16_t *to) {
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
+  const int64_t extent = tiles->extent[1];
+  for (int64_t r = 0; r < tiles->rows; r++) {
+    const int64_t y = down.size * (tiles->first + r), x = y - tiles->low[0];
+    unsigned inside = 0;
+    for (int i = 0; i < high; i++) inside |= (unsigned)nnc_within(x + i, tiles->extent[0]) << i;
+    for (int64_t at = 0; at < extent; at++) seen[at] = r > 0 ? (uint8_t)(seen[at] >> down.size) : 0;
+    for (int i = r > 0 ? high - down.size : 0; i < high; i++)
+      if (inside >> i & 1) nnc_winograd_see(tiles, tile, x + i, i, seen);
+    const bool sees_lines =
+        x + down.taps > 0 && x + nnc_least(down.size, results[0] - y) <= tiles->extent[0];
+    NNC_ROLLED for (int64_t k = 0; k < tiles->columns; k++) {
+      const int64_t first = across.size * k - tiles->low[1];
+      const int64_t own = nnc_least(across.size, results[1] - across.size * k);
+      unsigned common = inside;
+      NNC_UNROLL for (int j = 0; j < wide; j++) common &=
+          nnc_within(first + j, extent) ? seen[first + j] : inside;
+      const bool is_full =
+          common == inside && sees_lines && first + across.taps > 0 && first + own <= extent;
+      *to++ = is_full ? 0 : (uint16_t)nnc_winograd_blanks_of(down, across, first, extent, seen);
+    }
+  }
+}
+
 /* Tiles that are being multiplied: of `rows` rows of results, which end there, of some images before `end`. What is
  * transformed after them has at most so many lines, and each of `shares` tiles of their products asks for a share of it:
  * what is read in wide steps no processor foresees, and while a tile is summed memory has nothing else to do. */
@@ -189,7 +259,20 @@ typedef struct nnc_winograd_sums {
   float *to;
   int64_t line,
       place; /* to the next line and place of a result; of weights, `place` to the next tap */
+  const uint16_t
+      *blank; /* of each tile, the results that are 0 (nnc_winograd_blanks); NULL: none */
 } nnc_winograd_sums;
+
+/* Makes results 0 that see zeros alone, and leaves what is not finite NaN: it comes from a weight. */
+NNC_INLINE void nnc_winograd_clear(nnc_winograd_tile tile, unsigned blank, float *to, int64_t line,
+                                   int64_t place) {
+  const int across = tile.axis[1].size;
+  for (int i = 0; i < tile.axis[0].size; i++)
+    for (int j = 0; j < across; j++) {
+      float *const at = to + i * line + j * place;
+      if (blank >> (i * across + j) & 1) nnc_store_f32(at, nnc_load_f32(at) - nnc_load_f32(at));
+    }
+}
 
 /* A' m A of a row of tiles. */
 NNC_INLINE void nnc_winograd_results(const nnc_winograd_sums *sums, nnc_winograd_tile tile) {
@@ -214,10 +297,14 @@ NNC_INLINE void nnc_winograd_results(const nnc_winograd_sums *sums, nnc_winograd
         NNC_UNROLL for (int j = 0; j < across.size; j++)
             nnc_store_f32(to + i * sums->line + j * sums->place, y[j]);
       }
+      if (sums->blank && sums->blank[number])
+        nnc_winograd_clear(tile, sums->blank[number], to, sums->line, sums->place);
     }
 }
 
-/* G' u G of rows of weights. */
+/* G' u G of rows of weights. Under a tap whose places and gradients are never both other than 0 the sum is 0, but its
+ * terms are those of the other taps: what is left of these is rounding error, which an optimizer that divides by the
+ * gradient's size, as Adam does, would follow as far as any gradient. So what is as small as that error is 0. */
 NNC_INLINE void nnc_winograd_taps(const nnc_winograd_sums *sums, nnc_winograd_tile tile) {
   enum { MOST = NNC_WINOGRAD_PLACES, TAPS = NNC_WINOGRAD_TAPS };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
@@ -225,19 +312,24 @@ NNC_INLINE void nnc_winograd_taps(const nnc_winograd_sums *sums, nnc_winograd_ti
   for (int64_t number = 0; number < sums->count; number++)
     for (int64_t c = 0; c < sums->channels; c += NNC_LANES_f32) {
       const int64_t at = number * sums->row + c;
-      nnc_vec_f32 t[MOST][TAPS];
+      nnc_vec_f32 t[MOST][TAPS], most[MOST][TAPS];
       NNC_UNROLL for (int k = 0; k < wide; k++) {
         nnc_vec_f32 own[MOST];
         NNC_UNROLL for (int i = 0; i < high; i++) own[i] =
             nnc_load_f32(sums->from + (wide * i + k) * sums->product + at);
         nnc_winograd_join(down, own, t[k]);
+        NNC_UNROLL for (int i = 0; i < high; i++) own[i] = nnc_winograd_magnitude(own[i]);
+        nnc_winograd_join_magnitudes(down, own, most[k]);
       }
       NNC_UNROLL for (int i = 0; i < down.taps; i++) {
-        nnc_vec_f32 row[MOST], g[TAPS];
+        nnc_vec_f32 row[MOST], g[TAPS], magnitudes[TAPS];
         NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
         nnc_winograd_join(across, row, g);
+        NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = most[k][i];
+        nnc_winograd_join_magnitudes(across, row, magnitudes);
         NNC_UNROLL for (int j = 0; j < across.taps; j++)
-            nnc_store_f32(sums->to + (across.taps * i + j) * sums->place + at, g[j]);
+            nnc_store_f32(sums->to + (across.taps * i + j) * sums->place + at,
+                          nnc_winograd_certain(g[j], magnitudes[j]));
       }
     }
 }
@@ -323,8 +415,13 @@ NNC_INLINE void nnc_winograd_pack(const nnc_winograd_weights *weights, nnc_winog
        nnc_winograd_source(tiles, NNC_WINOGRAD_SQUARE(taps, size, is_half));)                      \
       make(nnc_winograd_gradient_##name, (const nnc_winograd_tiles *tiles),                        \
            nnc_winograd_gradient(tiles, NNC_WINOGRAD_SQUARE(taps, size, is_half));)                \
-          make(nnc_winograd_pack_##name, (const nnc_winograd_weights *weights),                    \
-               nnc_winograd_pack(weights, NNC_WINOGRAD_SQUARE(taps, size, is_half));)
+          make(nnc_winograd_blanks_##name,                                                         \
+               (const nnc_winograd_tiles *tiles, const int64_t results[2], uint8_t *seen,          \
+                uint16_t *to),                                                                     \
+               nnc_winograd_blanks(tiles, NNC_WINOGRAD_SQUARE(taps, size, is_half), results, seen, \
+                                   to);)                                                           \
+              make(nnc_winograd_pack_##name, (const nnc_winograd_weights *weights),                \
+                   nnc_winograd_pack(weights, NNC_WINOGRAD_SQUARE(taps, size, is_half));)
 /* What sums. */
 #define NNC_WINOGRAD_SUMS(make, name, taps, size)                                                  \
   make(nnc_winograd_results_##name, (const nnc_winograd_sums *sums),                               \

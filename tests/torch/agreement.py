@@ -20,7 +20,7 @@ Each model is compared with the same network written in PyTorch (`tests/torch/tw
 - **A star** marks a number of parameters that was published; the model was held to it.
 - **Constants** are those that were changed: for a smaller network, without random numbers, or with smaller steps.
 - **Draws.** In single floats the input of a rectifier may round to the other side of 0. Then a run goes another way, ours or
-  PyTorch's. So up to three draws of inputs are tried. Networks of many batch norms start from shifts that keep rectifiers away
+  PyTorch's. So up to six draws of inputs are tried. Networks of many batch norms start from shifts that keep rectifiers away
   from 0. f64 needs neither.
 
 | model | floats | parameters | first loss | gradients | losses | weights | steps | constants |

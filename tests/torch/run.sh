@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The comparison with PyTorch: variants of sources always; where PyTorch is installed, one small model, and
-# that a changed weight is found.  Usage: tests/torch/run.sh BUILD
+# The comparison with PyTorch: variants of sources always; where PyTorch is installed, a small model and one
+# with batch norms, whose statistics both sides must begin with, and that a changed weight is found.  Usage: tests/torch/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -21,6 +21,7 @@ done
 
 if "$python" -c 'import numpy, torch' 2>/dev/null; then
   check "mnist_cnn agrees" "$python" tests/torch/compare.py mnist_cnn --build "$build"
+  check "dcgan agrees" "$python" tests/torch/compare.py dcgan --float f64 --build "$build"
   check "a changed weight is found" "$python" tests/torch/compare.py mnist_cnn --float f64 --spoil --build "$build"
 else echo "skipped: PyTorch is not there"; fi
 summary

@@ -225,7 +225,7 @@ static Kernel *go_by_winograd(CaseList *list, double scale) {
 /* By Winograd's minimal filtering: odd and even planes, zeros around them, none, and windows that leave
  * places out; one block of channels and several, the last one narrower; several blocks of places for each of several
  * parts of the weights; five taps along both axes or one, and convolutions along one axis and three. */
-static void make_winograd_convolutions(CaseList *list) {
+static void make_winograd_shapes(CaseList *list, bool is_sparse) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {
       {2, 32, 48, 1, 2, {9, 13}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
@@ -253,13 +253,29 @@ static void make_winograd_convolutions(CaseList *list) {
   int turn = 0;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int kind = 0; kind < 3; kind++, turn++) {
-      make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, turn % 3, lasts[turn / 2 % 2]);
+      int epilogue = is_sparse ? 0 : turn % 3;
+      make_conv(list, &shapes[i], kinds[kind], DTYPE_F32, epilogue, lasts[turn / 2 % 2]);
+      last_case(list)->is_sparse = is_sparse;
       /* Twice as much as directly; sums of some 2,000 products are off by more. */
       double products = kinds[kind] == KERNEL_CONV ? 9 * (double)shapes[i].c : 0;
       const Kernel *kernel = go_by_winograd(list, products > 960 ? products / 24 : 40);
       int64_t weights = (int64_t)sizeof(float) * 16 * shapes[i].c * shapes[i].k; /* transformed */
       if (weights > 3 << 19) assert_true(winograd_worker_bytes(kernel) < weights);
     }
+}
+static void make_winograd_convolutions(CaseList *list) { make_winograd_shapes(list, false); }
+
+/* The same, and of bf16, where most numbers are 0: results whose products are all 0 are 0, whatever else is in their tiles. */
+static void make_sparse_winograd_convolutions(CaseList *list) {
+  static const ConvShape halves = {4,      48,     32,     1,      2,     {23, 25},
+                                   {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  make_winograd_shapes(list, true);
+  for (int i = 0; i < 3; i++) {
+    static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+    make_conv(list, &halves, kinds[i], DTYPE_BF16, 0, 7);
+    last_case(list)->is_sparse = true;
+    go_by_winograd(list, 40);
+  }
 }
 
 /* The same of bf16, where it gains beside pairs of them: by shared tiles and others, along one axis and three, from far

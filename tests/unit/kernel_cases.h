@@ -16,6 +16,7 @@ typedef struct KernelCase {
   bool
       is_same; /* as the case before, but for the variant: with the same operands, it gives the same */
   const char *mentions; /* what its C has, unless NULL */
+  bool is_sparse; /* most numbers of its operands are 0, and so must be what is made of these */
   bool is_part; /* the results are parts of such as go past the caches, and lie where these would */
 } KernelCase;
 

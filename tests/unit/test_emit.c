@@ -146,6 +146,32 @@ static void draw_places(const Kernel *kernel, const Operands *operands) {
     }
 }
 
+/* No number is negative, so that a sum is 0 where all its products are. Most of these are: what a convolution reads through
+ * windows, and in a gradient of weights the other side, too, is 0 in all channels of nine places in ten, and in half of
+ * the channels of the others. */
+static void draw_sparse(const Kernel *kernel, const Operands *operands) {
+  for (int k = 0; k < operands->count; k++)
+    for (int64_t i = 0; i < kernel->operands[k].elements; i++)
+      element_set(kernel->operands[k].dtype, operands->data[k], i, 0.5 + random_unit() / 2);
+  const ConvSlots *conv = &kernel->conv;
+  bool is_input = kernel->kind == KERNEL_CONV_INPUT;
+  for (int k = 0; k < (kernel->kind == KERNEL_CONV_WEIGHT ? 2 : 1); k++) {
+    bool is_other = is_input || k == 1;
+    int64_t places = window_elements(conv, is_other ? conv->out : conv->in);
+    int64_t channels = is_other ? conv->k : conv->c;
+    for (int64_t at = 0; at < conv->n * places; at++) {
+      bool is_blank = random_unit() < 0.9;
+      for (int64_t c = 0; c < channels; c++) {
+        int64_t plane = at / places * channels + c;
+        int64_t i = conv->last >> k & 1 ? at * channels + c : plane * places + at % places;
+        if (is_blank || random_unit() < 0.5)
+          memset(element_at(kernel->operands[k].dtype, operands->data[k], i), 0,
+                 (size_t)dtype_size(kernel->operands[k].dtype));
+      }
+    }
+  }
+}
+
 static Operands operands_copy(const Operands *from) {
   Operands to = *from;
   for (int i = 0; i < to.count; i++) {
@@ -259,6 +285,7 @@ static Trial trial_create(Arena *arena, const KernelCase *test, const char *fami
   random_begin(family, seed, number);
   Trial trial = {.test = test, .number = number, .seed = seed, .before = operands_create(kernel)};
   if (kernel->kind == KERNEL_MAX_UNPOOL) draw_places(kernel, &trial.before);
+  if (test->is_sparse) draw_sparse(kernel, &trial.before);
   if (strcmp(test->name, "first_places") == 0) draw_few(kernel, &trial.before);
   Reference reference = {.kernel = kernel,
                          .scalars = test_scalars,
@@ -325,6 +352,21 @@ static unsigned takers(const CaseList *list, const char *family, int number) {
   return is_product_of_bf16(&list->cases.items[number]) ? taken | of_bf16 : taken;
 }
 
+/* What is made of zeros alone is 0. In a gradient of weights a sum is known for one by its terms, each of which is a sum
+ * over tiles: in one case of some hundreds those that are not 0 nearly cancel in all terms. */
+static void check_zeros(const Trial *trial, const Compiled *compiled, double **found) {
+  const Kernel *kernel = trial->test->kernel;
+  int64_t zeros = 0, wrong = 0;
+  for (int i = 0; i < kernel->operand_count; i++)
+    for (int64_t e = 0; e < kernel->operands[i].elements && kernel->operands[i].is_output; e++) {
+      zeros += trial->wanted[i][e] == 0;
+      wrong += trial->wanted[i][e] == 0 && found[i][e] != 0;
+    }
+  if (wrong > (kernel->kind == KERNEL_CONV_WEIGHT ? zeros / 200 : 0))
+    fail_msg("%s by %s, seed %d: %lld of %lld sums of zeros are not 0", trial->test->name,
+             compiled->cc, trial->seed, (long long)wrong, (long long)zeros);
+}
+
 static void check_trial(const Trial *trial, Compiled *compiled) {
   const KernelCase *test = trial->test;
   const Kernel *kernel = test->kernel;
@@ -343,6 +385,7 @@ static void check_trial(const Trial *trial, Compiled *compiled) {
         fail_msg("%s by %s, seed %d: element %lld of operand %d is %.9g, should be %.9g",
                  test->name, compiled->cc, trial->seed, (long long)e, i, found[i][e],
                  trial->wanted[i][e]);
+  if (test->is_sparse) check_zeros(trial, compiled, found);
   check_errors(test, compiled, errors_of(kernel, trial->wanted, found));
   for (int workers = 2; workers <= 4; workers++) {
     Operands many = operands_copy(&trial->before);
@@ -528,6 +571,10 @@ static void test_tight_winograd_convolutions(void **state) {
   (void)state;
   check_family(make_tight_winograd_convolutions, "tight_winograd_convolutions");
 }
+static void test_sparse_winograd_convolutions(void **state) {
+  (void)state;
+  check_family(make_sparse_winograd_convolutions, "sparse_winograd_convolutions");
+}
 static void test_winograd_convolutions_of_halves(void **state) {
   (void)state;
   check_family(make_winograd_convolutions_of_halves, "winograd_convolutions_of_halves");
@@ -638,6 +685,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_convolutions_last),
       cmocka_unit_test(test_winograd_convolutions),
       cmocka_unit_test(test_tight_winograd_convolutions),
+      cmocka_unit_test(test_sparse_winograd_convolutions),
       cmocka_unit_test(test_winograd_convolutions_of_halves),
       cmocka_unit_test(test_taps),
       cmocka_unit_test(test_pieces_by_winograd),

@@ -406,6 +406,31 @@ static void add_next_of_piece(const WinogradGrid *grid, const KernelFunction *fu
   add_next(holes, fetches ? text : "", fetches ? fetch : "");
 }
 
+/* Results that see zeros alone are 0: by so many places they would be rounding errors. */
+static void add_blank(const WinogradGrid *grid, const TileText *tile, TemplateHoles *holes) {
+  static const char declared[] =
+      "const int64_t results[2] = {P0, P1};\n"
+      "uint8_t seen[X1];\n"
+      "uint16_t blank[%s]; /* of each tile, the results that see zeros alone */\n";
+  static const char join[] = "for (int64_t t = 0; t < count && block != held; t++)\n"
+                             "  for (int64_t tap = 1; tap < TAPS_D; tap++)\n"
+                             "    blank[t] &= blank[t + tap * rows * TILE_COLUMNS];\n";
+  const char *const seen = grid->has_slices ? "SEEN" : "COUNT";
+  enum { EXACT_PLACES = 4 };
+  bool is_exact = true;
+  for (int i = 0; i < 2; i++)
+    is_exact = is_exact && grid->tile.taps[i] + grid->tile.size[i] - 1 <= EXACT_PLACES;
+  template_add(holes, "BLANK", is_exact ? "" : arena_printf(holes->arena, declared, seen));
+  template_add(holes, "FIND_BLANK",
+               is_exact ? ""
+                        : arena_printf(holes->arena,
+                                       "nnc_winograd_blanks%s(&tiles%s, results, seen, blank + i * "
+                                       "(rows * TILE_COLUMNS));\n",
+                                       tile->reader, tile->argument));
+  template_add(holes, "JOIN_BLANK", is_exact || !grid->has_slices ? "" : join);
+  template_add(holes, "BLANK_ROW", is_exact ? "NULL" : "blank + r * TILE_COLUMNS");
+}
+
 /* What reads slices: those before a block's first one, in it, and after it, are transformed together, zeros where there are
  * none. */
 static void add_slices(const WinogradGrid *grid, TemplateHoles *holes) {
@@ -486,6 +511,7 @@ void winograd_write(Code *code, KernelFunction *function) {
     return;
   }
   add_weights(&grid, kernel, function->operands[1], &holes);
+  add_blank(&grid, &tile, &holes);
   add_next_places(&grid, function, &holes);
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "PARTS", grid.parts);
