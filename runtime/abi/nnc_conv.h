@@ -37,22 +37,31 @@ typedef struct nnc_tap {
       third[r / 3] = w + r * w_row;                                                                \
       NNC_OPAQUE(third[r / 3]);                                                                    \
     }                                                                                              \
-    for (int64_t c = 0; c < channels; c++) {                                                       \
-      NNC_ROLLED for (int64_t t = 0; t < tap_count; t++) {                                         \
-        const int64_t at = taps[t].weight;                                                         \
-        const type *const b = x + taps[t].offset;                                                  \
-        nnc_vec_##name row[NNC_TILE_VECTORS];                                                      \
-        NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);      \
-        NNC_UNROLL for (int r = 0; r < rows; r++) {                                                \
-          const nnc_vec_##name y = nnc_splat_##name((third[r / 3] + at)[r % 3 * w_row]);           \
-          NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += y * row[v];                    \
+    const int64_t most = nnc_greatest(NNC_TILE_CHAIN / nnc_greatest(tap_count, 1), 1);             \
+    for (int64_t c = 0;;) {                                                                        \
+      const bool begins = c == 0;                                                                  \
+      const int64_t chain = nnc_least(channels, c + most);                                         \
+      for (; c < chain; c++) {                                                                     \
+        NNC_ROLLED for (int64_t t = 0; t < tap_count; t++) {                                       \
+          const int64_t at = taps[t].weight;                                                       \
+          const type *const b = x + taps[t].offset;                                                \
+          nnc_vec_##name row[NNC_TILE_VECTORS];                                                    \
+          NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);    \
+          NNC_UNROLL for (int r = 0; r < rows; r++) {                                              \
+            const nnc_vec_##name y = nnc_splat_##name((third[r / 3] + at)[r % 3 * w_row]);         \
+            NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += y * row[v];                  \
+          }                                                                                        \
         }                                                                                          \
+        NNC_UNROLL for (int r = 0; r < rows; r += 3) third[r / 3] += w_channel;                    \
+        x += x_channel;                                                                            \
       }                                                                                            \
-      NNC_UNROLL for (int r = 0; r < rows; r += 3) third[r / 3] += w_channel;                      \
-      x += x_channel;                                                                              \
+      NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++) {     \
+        type *const place = tile + r * tile_row + v * lanes;                                       \
+        nnc_store_##name(place, begins ? sum[r][v] : sum[r][v] + nnc_load_##name(place));          \
+        sum[r][v] = (nnc_vec_##name){0};                                                           \
+      }                                                                                            \
+      if (c >= channels) break;                                                                    \
     }                                                                                              \
-    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
-        nnc_store_##name(tile + r * tile_row + v * lanes, sum[r][v]);                              \
   }                                                                                                \
   NNC_EACH_TILE_SIZE(NNC_DEFINE_CONV_TILE_FUNCTION, name, type)
 

@@ -302,35 +302,71 @@ NNC_INLINE void nnc_winograd_results(const nnc_winograd_sums *sums, nnc_winograd
     }
 }
 
+/* Where a sum is less than the rounding errors of its terms, it becomes 0: of the vectors of one row at `from` and `to`. */
+NNC_SHARED void nnc_winograd_settle(nnc_winograd_tile tile, const float *from, int64_t product,
+                                    float *to, int64_t place) {
+  enum { MOST = NNC_WINOGRAD_PLACES, TAPS = NNC_WINOGRAD_TAPS };
+  const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
+  const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
+  nnc_vec_f32 own[MOST], most[MOST][TAPS], magnitudes[TAPS];
+  for (int k = 0; k < wide; k++) {
+    for (int i = 0; i < high; i++)
+      own[i] = nnc_winograd_magnitude(nnc_load_f32(from + (wide * i + k) * product));
+    nnc_winograd_join_magnitudes(down, own, most[k]);
+  }
+  for (int i = 0; i < down.taps; i++) {
+    for (int k = 0; k < wide; k++) own[k] = most[k][i];
+    nnc_winograd_join_magnitudes(across, own, magnitudes);
+    for (int j = 0; j < across.taps; j++) {
+      float *const at = to + (across.taps * i + j) * place;
+      nnc_store_f32(at, nnc_winograd_certain(nnc_load_f32(at), magnitudes[j]));
+    }
+  }
+}
+
+NNC_INLINE bool nnc_winograd_has_one(nnc_vec_i32 x) {
+  int32_t lanes[NNC_LANES_i32], any = 0;
+  nnc_store_i32(lanes, x);
+  for (int i = 0; i < NNC_LANES_i32; i++) any |= lanes[i];
+  return any != 0;
+}
+
 /* G' u G of rows of weights. Under a tap whose places and gradients are never both other than 0 the sum is 0, but its
  * terms are those of the other taps: what is left of these is rounding error, which an optimizer that divides by the
- * gradient's size, as Adam does, would follow as far as any gradient. So what is as small as that error is 0. */
+ * gradient's size, as Adam does, would follow as far as any gradient. So what is as small as that error is 0. Few sums
+ * are less than it can be of terms with this sum of squares: these are looked at. */
 NNC_INLINE void nnc_winograd_taps(const nnc_winograd_sums *sums, nnc_winograd_tile tile) {
   enum { MOST = NNC_WINOGRAD_PLACES, TAPS = NNC_WINOGRAD_TAPS };
   const nnc_winograd_axis down = tile.axis[0], across = tile.axis[1];
   const int high = nnc_winograd_places_of(down), wide = nnc_winograd_places_of(across);
+  const float most = NNC_WINOGRAD_ERROR * NNC_WINOGRAD_ERROR * nnc_winograd_join_square(down) *
+                     nnc_winograd_join_square(across);
   for (int64_t number = 0; number < sums->count; number++)
     for (int64_t c = 0; c < sums->channels; c += NNC_LANES_f32) {
       const int64_t at = number * sums->row + c;
-      nnc_vec_f32 t[MOST][TAPS], most[MOST][TAPS];
+      nnc_vec_f32 t[MOST][TAPS];
+      nnc_vec_f32 squares = {0};
+      nnc_vec_i32 small = {0};
       NNC_UNROLL for (int k = 0; k < wide; k++) {
         nnc_vec_f32 own[MOST];
-        NNC_UNROLL for (int i = 0; i < high; i++) own[i] =
-            nnc_load_f32(sums->from + (wide * i + k) * sums->product + at);
+        NNC_UNROLL for (int i = 0; i < high; i++) {
+          own[i] = nnc_load_f32(sums->from + (wide * i + k) * sums->product + at);
+          squares += own[i] * own[i];
+        }
         nnc_winograd_join(down, own, t[k]);
-        NNC_UNROLL for (int i = 0; i < high; i++) own[i] = nnc_winograd_magnitude(own[i]);
-        nnc_winograd_join_magnitudes(down, own, most[k]);
       }
+      const nnc_vec_f32 error = nnc_splat_f32(most) * squares;
       NNC_UNROLL for (int i = 0; i < down.taps; i++) {
-        nnc_vec_f32 row[MOST], g[TAPS], magnitudes[TAPS];
+        nnc_vec_f32 row[MOST], g[TAPS];
         NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = t[k][i];
         nnc_winograd_join(across, row, g);
-        NNC_UNROLL for (int k = 0; k < wide; k++) row[k] = most[k][i];
-        nnc_winograd_join_magnitudes(across, row, magnitudes);
-        NNC_UNROLL for (int j = 0; j < across.taps; j++)
-            nnc_store_f32(sums->to + (across.taps * i + j) * sums->place + at,
-                          nnc_winograd_certain(g[j], magnitudes[j]));
+        NNC_UNROLL for (int j = 0; j < across.taps; j++) {
+          nnc_store_f32(sums->to + (across.taps * i + j) * sums->place + at, g[j]);
+          small |= (nnc_vec_i32)(g[j] * g[j] < error);
+        }
       }
+      if (nnc_winograd_has_one(small))
+        nnc_winograd_settle(tile, sums->from + at, sums->product, sums->to + at, sums->place);
     }
 }
 

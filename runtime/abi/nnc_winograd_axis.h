@@ -223,6 +223,16 @@ NNC_INLINE void nnc_winograd_join_magnitudes(nnc_winograd_axis axis, const nnc_v
   }
 }
 
+/* The square of the norm of G's columns, at most: what G' u cannot exceed is the root of this and of u's own. */
+NNC_INLINE float nnc_winograd_join_square(nnc_winograd_axis axis) {
+  const int places = nnc_winograd_places_of(axis);
+  return places == 1 ? 1
+         : places == 4
+             ? 1.5f
+             : 1 / (NNC_WINOGRAD_T * NNC_WINOGRAD_T) + 2 / (NNC_WINOGRAD_U * NNC_WINOGRAD_U) +
+                   2 / (NNC_WINOGRAD_V * NNC_WINOGRAD_V);
+}
+
 /* x, and 0 where it is less than the rounding errors of a sum of terms whose magnitudes have this sum. */
 NNC_INLINE nnc_vec_f32 nnc_winograd_certain(nnc_vec_f32 x, nnc_vec_f32 magnitudes) {
   const nnc_vec_f32 error = nnc_splat_f32(NNC_WINOGRAD_ERROR) * magnitudes;

@@ -460,8 +460,8 @@ static void make_blocks_by_winograd(CaseList *list) {
     }
 }
 
-/* Directly and by tiles that see 6 places along an axis, whose errors are at most 4 times as large: of one picture, of
- * several, and of their gradients in the weights. */
+/* Directly and by tiles that see 6 places along an axis, whose errors are at most 4 times as large (8 times the greatest):
+ * of one picture, of several, and of their gradients in the weights. */
 static void make_exact_convolutions(CaseList *list) {
   static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
   static const ConvShape shapes[] = {

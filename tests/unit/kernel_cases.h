@@ -12,7 +12,8 @@ typedef struct KernelCase {
   const Kernel *kernel;
   double scale; /* absolute part of the tolerance, in units of the type's */
   double
-      times; /* errors are at most so many times those of the case before; 0: whatever they are */
+      times; /* errors are at most so many times those of the case before in the root mean square, and
+                twice as many in the greatest; 0: whatever they are */
   bool
       is_same; /* as the case before, but for the variant: with the same operands, it gives the same */
   const char *mentions; /* what its C has, unless NULL */
