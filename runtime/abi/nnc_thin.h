@@ -164,15 +164,24 @@ enum { NNC_AXPY_LINES = 8, NNC_AXPY_ROWS = NNC_PICK(8, 4, 4), NNC_AXPY_VECTORS =
       to[r * to_row + c] = sum;                                                                    \
     }                                                                                              \
   }                                                                                                \
+  /* By chains, as a tile of nnc_gemm.h. */                                                        \
   NNC_INLINE void nnc_axpy_##name(const int rows, int64_t cols, int64_t k, const type *a,          \
                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,          \
                                   type *to, int64_t to_row) {                                      \
-    int64_t i = 0;                                                                                 \
-    NNC_ROLLED for (; i + NNC_AXPY_LINES <= k; i += NNC_AXPY_LINES)                                \
-        nnc_axpy_lines_##name(rows, cols, NNC_AXPY_LINES, i == 0, a + i * a_k, a_row, a_k,         \
-                              b + i * b_k, b_k, to, to_row);                                       \
-    NNC_ROLLED for (; i < k; i++) nnc_axpy_lines_##name(rows, cols, 1, i == 0, a + i * a_k, a_row, \
-                                                        a_k, b + i * b_k, b_k, to, to_row);        \
+    type further[k > NNC_TILE_CHAIN ? rows * to_row : 1];                                          \
+    for (int64_t begin = 0; begin < k; begin += NNC_TILE_CHAIN) {                                  \
+      const int64_t end = nnc_least(begin + NNC_TILE_CHAIN, k);                                    \
+      type *const sums = begin == 0 ? to : further;                                                \
+      int64_t i = begin;                                                                           \
+      NNC_ROLLED for (; i + NNC_AXPY_LINES <= end; i += NNC_AXPY_LINES)                            \
+          nnc_axpy_lines_##name(rows, cols, NNC_AXPY_LINES, i == begin, a + i * a_k, a_row, a_k,   \
+                                b + i * b_k, b_k, sums, to_row);                                   \
+      NNC_ROLLED for (; i < end; i++) nnc_axpy_lines_##name(                                       \
+          rows, cols, 1, i == begin, a + i * a_k, a_row, a_k, b + i * b_k, b_k, sums, to_row);     \
+      if (begin == 0) continue;                                                                    \
+      NNC_SHORT for (int r = 0; r < rows; r++) for (int64_t c = 0; c < cols; c++)                  \
+          to[r * to_row + c] += further[r * to_row + c];                                           \
+    }                                                                                              \
   }
 
 NNC_DEFINE_AXPY(f32, float, i32)

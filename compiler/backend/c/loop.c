@@ -33,6 +33,7 @@ enum {
   COLUMN_UNIT = 64,
   MOST_COLUMNS = 1024, /* whose accumulators are half of a first-level cache at most */
   COLUMN_ROWS = 4,     /* added in one pass */
+  CHAIN = 256,         /* NNC_TILE_CHAIN */
   LONG_SUM = 4096      /* more floats than this are summed in double */
 };
 
@@ -113,9 +114,10 @@ static bool takes_rows(const LoopWriter *writer, int number) {
          list.count <= MOST_EXPRESSIONS;
 }
 
-/* One or more rows of the reductions [first, end), sums, products or extrema, with `axis` as their last axis. */
-static void write_column_joins(LoopWriter *writer, int first, int end, const DType *dtypes,
-                               int rows) {
+/* One or more rows of the reductions [first, end), sums, products or extrema, with `axis` as their last axis, joined with
+ * the accumulators of that name. */
+static void write_column_joins(LoopWriter *writer, char name_of, int first, int end,
+                               const DType *dtypes, int rows) {
   Code *code = writer->code;
   ExprScope *scope = &writer->scope;
   const char **axis = &scope->axes[scope->axis_count - 1], *name = *axis;
@@ -129,7 +131,7 @@ static void write_column_joins(LoopWriter *writer, int first, int end, const DTy
     for (int i = first; i < end; i++) {
       const char *value = expression_render(code, scope, i)[0];
       reduction_write_join(code, &dialect_c, &writer->kernel->stages[i], dtypes[i - first],
-                           arena_printf(code->arena, "a%d[l]", i), value);
+                           arena_printf(code->arena, "%c%d[l]", name_of, i), value);
     }
   }
   *axis = name;
@@ -138,6 +140,7 @@ static void write_column_joins(LoopWriter *writer, int first, int end, const DTy
 
 /* Some rows of a stage's last axis. */
 typedef struct ColumnRows {
+  char name; /* of the accumulators */
   const char *begin, *end;
   const char *fours_end; /* COLUMN_ROWS at a time up to here; NULL: the last ones are as many */
 } ColumnRows;
@@ -155,13 +158,43 @@ static void write_column_rows(LoopWriter *writer, int number, DType dtype, const
   if (has_fours) {
     open_rows_of(writer, last, rows->begin, rows->fours_end ? rows->fours_end : rows->end,
                  COLUMN_ROWS);
-    write_column_joins(writer, number, number + 1, &dtype, COLUMN_ROWS);
+    write_column_joins(writer, rows->name, number, number + 1, &dtype, COLUMN_ROWS);
     code_close(writer->code);
     if (rows->fours_end == NULL) return;
   }
   open_rows_of(writer, last, has_fours ? rows->fours_end : rows->begin, rows->end, 1);
-  write_column_joins(writer, number, number + 1, &dtype, 1);
+  write_column_joins(writer, rows->name, number, number + 1, &dtype, 1);
   code_close(writer->code);
+}
+
+/* Whether a sum of floats goes by chains, as those of products (NNC_TILE_CHAIN): its errors are a fraction, and a product
+ * of one row has the bits of a tile's. */
+static bool goes_by_chains(const Stage *stage, DType dtype) {
+  return dtype == DTYPE_F32 && stage->reduce == OP_REDUCE_SUM && stage->axis_count > 0 &&
+         stage->extent[stage->axis_count - 1] > CHAIN;
+}
+
+/* All rows of the last axis, a chain at a time. */
+static void write_column_chains(LoopWriter *writer, int number, DType dtype) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[number];
+  long long extent = (long long)stage->extent[stage->axis_count - 1];
+  code_open(code, "for (int64_t chain = 0; chain < %lld; chain += %d)", extent, CHAIN);
+  code_line(code, "const int64_t beyond = nnc_least(chain + %d, %lld);", CHAIN, extent);
+  ColumnRows rows = {.name = 'c',
+                     .begin = "chain",
+                     .end = "beyond",
+                     .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
+  size_t mark = code_mark(code);
+  code_line(code, "%s c%d[%d] NNC_ALIGNED = {0};", c_value_type(dtype), number,
+            writer->column_block);
+  write_column_rows(writer, number, dtype, &rows);
+  code_declare(code, mark, "fours",
+               arena_printf(code->arena,
+                            "const int64_t fours = chain + (beyond - chain) / %d * %d;",
+                            COLUMN_ROWS, COLUMN_ROWS));
+  code_line(code, "for (int64_t l = 0; l < count; l++) a%d[l] += c%d[l];", number, number);
+  code_close(code);
 }
 
 /* All rows. */
@@ -170,14 +203,15 @@ static void write_columns_of(LoopWriter *writer, int number, DType dtype) {
   const Stage *stage = &writer->kernel->stages[number];
   int last = stage->axis_count - 1;
   if (last < 0) {
-    write_column_joins(writer, number, number + 1, &dtype, 1);
+    write_column_joins(writer, 'a', number, number + 1, &dtype, 1);
     return;
   }
-  int64_t extent = stage->extent[last], whole = extent / COLUMN_ROWS * COLUMN_ROWS;
-  ColumnRows rows = {.begin = "0", .end = code_integer(arena, extent)};
-  if (whole < extent) rows.fours_end = code_integer(arena, whole);
   loop_open_axes(writer, stage, 0, last);
-  write_column_rows(writer, number, dtype, &rows);
+  int64_t extent = stage->extent[last], whole = extent / COLUMN_ROWS * COLUMN_ROWS;
+  ColumnRows rows = {.name = 'a', .begin = "0", .end = code_integer(arena, extent)};
+  if (whole < extent) rows.fours_end = code_integer(arena, whole);
+  if (goes_by_chains(stage, dtype)) write_column_chains(writer, number, dtype);
+  else write_column_rows(writer, number, dtype, &rows);
   loop_close(writer, last);
 }
 
@@ -283,11 +317,11 @@ static void write_columns_together(LoopWriter *writer, int first, int end, const
   int last = stage->axis_count - 1;
   int64_t extent = stage->extent[last], whole = extent / rows * rows;
   open_rows_of(writer, last, "0", code_integer(arena, whole), rows);
-  write_column_joins(writer, first, end, dtypes, rows);
+  write_column_joins(writer, 'a', first, end, dtypes, rows);
   code_close(writer->code);
   if (whole == extent) return;
   open_rows_of(writer, last, code_integer(arena, whole), code_integer(arena, extent), 1);
-  write_column_joins(writer, first, end, dtypes, 1);
+  write_column_joins(writer, 'a', first, end, dtypes, 1);
   code_close(writer->code);
 }
 
@@ -299,8 +333,10 @@ static void write_columns_in_turn(LoopWriter *writer, int first, int end, const 
   long long step = (long long)near_rows(writer);
   code_open(code, "for (int64_t near = 0; near < %lld; near += %lld)", extent, step);
   code_line(code, "const int64_t beyond = nnc_least(near + %lld, %lld);", step, extent);
-  ColumnRows rows = {
-      .begin = "near", .end = "beyond", .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
+  ColumnRows rows = {.name = 'a',
+                     .begin = "near",
+                     .end = "beyond",
+                     .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
   size_t mark = code_mark(code);
   for (int i = first; i < end; i++) write_column_rows(writer, i, dtypes[i - first], &rows);
   code_declare(code, mark, "fours",
