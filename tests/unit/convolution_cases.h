@@ -487,6 +487,31 @@ static void make_exact_convolutions(CaseList *list) {
     }
 }
 
+/* Sums of 256 products or fewer, and of 8,192: by chains the errors of these are some 6 times as large, by a single one 32
+ * times. Products by tiles and by lines, and convolutions of planes and with their channels last. */
+static void make_chains(CaseList *list) {
+  enum { LONGER = 32, TIMES = 12, WAYS = 4 };
+  for (int i = 0; i < 2 * WAYS; i++) {
+    bool is_long = i % 2 == 1;
+    int64_t longer = is_long ? LONGER : 1;
+    if (i / 2 < 2) {
+      ContractShape s = {.batch = 1,
+                         .m = i / 2 == 0 ? 72 : 3,
+                         .n = i / 2 == 0 ? 96 : 701,
+                         .k = 256 * longer,
+                         .left = DTYPE_F32,
+                         .right = DTYPE_F32,
+                         .result = DTYPE_F32};
+      make_contraction(list, &s);
+    } else {
+      ConvShape s = {2, 28 * longer, 24, 1, 2, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+      make_conv(list, &s, KERNEL_CONV, DTYPE_F32, 0, i / 2 == 2 ? 0 : 7);
+    }
+    last_case(list)->scale = 200;
+    if (is_long) last_case(list)->times = TIMES;
+  }
+}
+
 /* Small planes tap by tap: windows of which some see no place, with holes, and larger than their planes; along one axis, two and
  * three; several blocks of images; channels in one part, in parts of one to three vectors, the last one narrower; with
  * weights that are kept; and planes that see too few zeros. */

@@ -579,6 +579,10 @@ static void test_winograd_convolutions_of_halves(void **state) {
   (void)state;
   check_family(make_winograd_convolutions_of_halves, "winograd_convolutions_of_halves");
 }
+static void test_chains(void **state) {
+  (void)state;
+  check_family(make_chains, "chains");
+}
 static void test_taps(void **state) {
   (void)state;
   check_family(make_taps, "taps");
@@ -687,6 +691,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_tight_winograd_convolutions),
       cmocka_unit_test(test_sparse_winograd_convolutions),
       cmocka_unit_test(test_winograd_convolutions_of_halves),
+      cmocka_unit_test(test_chains),
       cmocka_unit_test(test_taps),
       cmocka_unit_test(test_pieces_by_winograd),
       cmocka_unit_test(test_far_winograd_convolutions),

@@ -170,7 +170,8 @@ static void write_column_rows(LoopWriter *writer, int number, DType dtype, const
 /* Whether a sum of floats goes by chains, as those of products (NNC_TILE_CHAIN): its errors are a fraction, and a product
  * of one row has the bits of a tile's. */
 static bool goes_by_chains(const Stage *stage, DType dtype) {
-  return dtype == DTYPE_F32 && stage->reduce == OP_REDUCE_SUM && stage->axis_count > 0 &&
+  bool is_plain = dtype == DTYPE_F32 || stage->value->dtype == DTYPE_F64; /* not in double */
+  return is_plain && stage->reduce == OP_REDUCE_SUM && stage->axis_count > 0 &&
          stage->extent[stage->axis_count - 1] > CHAIN;
 }
 

@@ -171,15 +171,12 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
          TASK_CLOCKS * (double)grid->tasks;
 }
 
-/* The depth of so many pieces: whole chains of a tile, so that the bits are those of the depth as a whole. */
-static int64_t piece_depth(int64_t k, int64_t pieces) {
-  enum { CHAIN = 256 /* NNC_TILE_CHAIN */ };
-  return greatest(align_up(divide_up(k, pieces), pieces > 1 ? CHAIN : 8), 8);
-}
-
-/* Into as few pieces of about the same depth as may be. */
+/* Into as few pieces of about the same depth as may be, of whole chains of a tile: so the bits are those of the depth as a
+ * whole, as it is where weights are kept. */
 static void cut_depth_of_matrices(ContractGrid *grid, int64_t most) {
-  grid->k_block = piece_depth(grid->k, greatest(divide_up(grid->k, most), 1));
+  enum { CHAIN = 256 /* NNC_TILE_CHAIN */ };
+  int64_t pieces = greatest(divide_up(grid->k, most), 1), unit = pieces > 1 ? CHAIN : 8;
+  grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
 }
 
 /* Elements of 16 bits are half as long, and pieces are whole steps of a matrix unit. */
@@ -188,11 +185,9 @@ static void cut_depth(ContractGrid *grid, int64_t whole) {
     cut_depth_of_matrices(grid, MOST_DEPTH);
     return;
   }
-  int64_t times = grid->is_bf16 ? 2 : 1;
+  int64_t times = grid->is_bf16 ? 2 : 1, unit = grid->on_unit ? MATRIX_SIDE : 8;
   int64_t pieces = grid->k <= whole * times ? 1 : divide_up(grid->k, DEPTH_PIECE * times);
-  grid->k_block = grid->on_unit
-                      ? greatest(align_up(divide_up(grid->k, pieces), MATRIX_SIDE), MATRIX_SIDE)
-                      : piece_depth(grid->k, pieces);
+  grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
 }
 
 /* The width of blocks to try after `n`: panels that are kept are whole, or all in one block. */
