@@ -2,7 +2,7 @@
 """Compares models of models/ with PyTorch: gradients of a step, then losses and weights of a run.
 
     python3 tests/torch/compare.py [MODEL...] [--float f32|f64] [--build build] [--steps N]
-                                   [--markdown] [--spoil]
+                                   [--pictures FOLDER] [--markdown] [--spoil]
 
 Needs PyTorch and NumPy (Debian: apt-get install python3-torch). tests/torch/twins/NAME.py is the
 model in PyTorch; docs/testing.md says what it has. For each model and float type
@@ -21,11 +21,14 @@ floats of ours may then be as far from it as the limit, or some times as far as 
 a rectifier rounds to the other side of 0, on one of the two sides, a run takes another way; so up
 to six draws of the inputs are tried in f32. A mistake shows in each of them. --spoil
 changes one weight of PyTorch's by a thousandth before: every comparison must then fail.
+--pictures takes images and labels from the files of MNIST's kind in a folder, and leaves weights as a model makes them:
+so sums of zeros, of backgrounds and biases, must be zeros.
 --markdown writes the results to docs/agreement.md.
 """
 import argparse
 import fnmatch
 import glob
+import gzip
 import importlib.util
 import inspect
 import json
@@ -145,6 +148,32 @@ def draw_input(rng, twin, entry, float_type):
     if "limit" not in entry:
         raise Mismatch(f"the twin must say how to draw the integer input '{name}' (inputs = ...)")
     return rng.integers(0, entry["limit"], shape).astype(NUMPY[dtype])
+
+
+def read_idx(folder, name):
+    """The array of a file of MNIST's kind, compressed or not."""
+    path = next(path for path in (os.path.join(folder, name), os.path.join(folder, name + ".gz"))
+                if os.path.exists(path))
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        data = file.read()
+    shape = [int.from_bytes(data[at:at + 4], "big") for at in range(4, 4 + 4 * data[3], 4)]
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
+
+
+def take_pictures(folder, steps, entries):
+    """The images and labels of each step, as far as these are inputs."""
+    files = {"image": "train-images-idx3-ubyte", "label": "train-labels-idx1-ubyte"}
+    taken = [{} for _ in range(steps)]
+    for entry in entries:
+        if entry["name"] not in files:
+            continue
+        values, count = read_idx(folder, files[entry["name"]]), entry["shape"][0]
+        if len(values) < steps * count:
+            raise Mismatch(f"{folder} has {len(values)} pictures; {steps} steps need {steps * count}")
+        for k, batch in enumerate(taken):
+            own = values[k * count:(k + 1) * count].reshape(entry["shape"])
+            batch[entry["name"]] = own.astype(NUMPY[entry["dtype"]])
+    return taken
 
 
 def disturb(rng, weights, drawn):
@@ -306,11 +335,15 @@ def compare(options, name, float_type, folder, draw=0):
     rng = np.random.default_rng(7 + draw)
     batches = [{entry["name"]: draw_input(rng, twin, entry, float_type)
                 for entry in info["inputs"]} for _ in range(steps)]
+    if options.pictures:
+        for batch, taken in zip(batches, take_pictures(options.pictures, steps, info["inputs"])):
+            batch.update(taken)
     inputs = {f"{k}/{key}": value for k, batch in enumerate(batches) for key, value in batch.items()}
     _, variables = side.step("model", 0, {})
     kinds = {variable["name"]: variable["kind"] for variable in info["variables"]}
-    start = disturb(rng, {key: value for key, value in variables.items() if kinds[key] == "param"},
-                    getattr(twin, "single_start", {}) if float_type == "f32" else {})
+    start = {key: value for key, value in variables.items() if kinds[key] == "param"}
+    if not options.pictures:
+        start = disturb(rng, start, getattr(twin, "single_start", {}) if float_type == "f32" else {})
     states = {key: value for key, value in variables.items() if kinds[key] in ("state", "stream")}
     vanishing = {key for key in start
                  if any(fnmatch.fnmatch(key, each) for each in getattr(twin, "vanishing", []))}
@@ -370,6 +403,7 @@ def parse_options():
     parser.add_argument("--build", default="build")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--threads", type=int, default=1, help="of PyTorch")
+    parser.add_argument("--pictures", metavar="FOLDER")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()

@@ -22,6 +22,9 @@ done
 if "$python" -c 'import numpy, torch' 2>/dev/null; then
   check "mnist_cnn agrees" "$python" tests/torch/compare.py mnist_cnn --build "$build"
   check "dcgan agrees" "$python" tests/torch/compare.py dcgan --float f64 --build "$build"
+  # Pictures with a background, and biases of 0: what sees these alone must be 0 in filtered convolutions, too.
+  "$build/bin/nnc-digits" "$work/digits" --train 2000 --test 1 >"$work/digits.log"
+  check "fashion agrees on digits" "$python" tests/torch/compare.py fashion --float f32 --pictures "$work/digits" --build "$build"
   check "a changed weight is found" "$python" tests/torch/compare.py mnist_cnn --float f64 --spoil --build "$build"
 else echo "skipped: PyTorch is not there"; fi
 summary
