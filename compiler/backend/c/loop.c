@@ -175,27 +175,38 @@ static bool goes_by_chains(const Stage *stage, DType dtype) {
          stage->extent[stage->axis_count - 1] > CHAIN;
 }
 
+/* Opens a loop over the chains of the last axis, [chain, chain_end), of the reductions [first, end), with accumulators of
+ * their own. */
+static void open_chains(LoopWriter *writer, int first, int end, DType dtype) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[first];
+  long long extent = (long long)stage->extent[stage->axis_count - 1];
+  code_open(code, "for (int64_t chain = 0; chain < %lld; chain += %d)", extent, CHAIN);
+  code_line(code, "const int64_t chain_end = nnc_least(chain + %d, %lld);", CHAIN, extent);
+  for (int i = first; i < end; i++)
+    code_line(code, "%s c%d[%d] NNC_ALIGNED = {0};", c_value_type(dtype), i, writer->column_block);
+}
+
+static void close_chains(LoopWriter *writer, int first, int end) {
+  for (int i = first; i < end; i++)
+    code_line(writer->code, "for (int64_t l = 0; l < count; l++) a%d[l] += c%d[l];", i, i);
+  code_close(writer->code);
+}
+
 /* All rows of the last axis, a chain at a time. */
 static void write_column_chains(LoopWriter *writer, int number, DType dtype) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[number];
-  long long extent = (long long)stage->extent[stage->axis_count - 1];
-  code_open(code, "for (int64_t chain = 0; chain < %lld; chain += %d)", extent, CHAIN);
-  code_line(code, "const int64_t beyond = nnc_least(chain + %d, %lld);", CHAIN, extent);
-  ColumnRows rows = {.name = 'c',
-                     .begin = "chain",
-                     .end = "beyond",
-                     .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
+  ColumnRows rows = {.name = 'c', .begin = "chain", .end = "chain_end"};
+  if (stage->extent[stage->axis_count - 1] % COLUMN_ROWS != 0) rows.fours_end = "fours";
+  open_chains(writer, number, number + 1, dtype);
   size_t mark = code_mark(code);
-  code_line(code, "%s c%d[%d] NNC_ALIGNED = {0};", c_value_type(dtype), number,
-            writer->column_block);
   write_column_rows(writer, number, dtype, &rows);
   code_declare(code, mark, "fours",
                arena_printf(code->arena,
-                            "const int64_t fours = chain + (beyond - chain) / %d * %d;",
+                            "const int64_t fours = chain + (chain_end - chain) / %d * %d;",
                             COLUMN_ROWS, COLUMN_ROWS));
-  code_line(code, "for (int64_t l = 0; l < count; l++) a%d[l] += c%d[l];", number, number);
-  code_close(code);
+  close_chains(writer, number, number + 1);
 }
 
 /* All rows. */
@@ -311,30 +322,30 @@ static int rows_together(const LoopWriter *writer, int first, int end) {
 }
 
 /* All of these reductions, so many rows at a time, and what rows are left one by one. */
-static void write_columns_together(LoopWriter *writer, int first, int end, const DType *dtypes,
-                                   int rows) {
-  Arena *arena = writer->code->arena;
+static void write_columns_together(LoopWriter *writer, const ColumnRows *all, int first, int end,
+                                   const DType *dtypes, int rows) {
   const Stage *stage = &writer->kernel->stages[first];
   int last = stage->axis_count - 1;
-  int64_t extent = stage->extent[last], whole = extent / rows * rows;
-  open_rows_of(writer, last, "0", code_integer(arena, whole), rows);
-  write_column_joins(writer, 'a', first, end, dtypes, rows);
+  const char *whole = stage->extent[last] % rows == 0 ? all->end : all->fours_end;
+  open_rows_of(writer, last, all->begin, whole, rows);
+  write_column_joins(writer, all->name, first, end, dtypes, rows);
   code_close(writer->code);
-  if (whole == extent) return;
-  open_rows_of(writer, last, code_integer(arena, whole), code_integer(arena, extent), 1);
-  write_column_joins(writer, 'a', first, end, dtypes, 1);
+  if (whole == all->end) return;
+  open_rows_of(writer, last, whole, all->end, 1);
+  write_column_joins(writer, all->name, first, end, dtypes, 1);
   code_close(writer->code);
 }
 
 /* All reductions over some rows, then over the next ones: what the first of them reads is near for the others. */
-static void write_columns_in_turn(LoopWriter *writer, int first, int end, const DType *dtypes) {
+static void write_columns_in_turn(LoopWriter *writer, const ColumnRows *all, int first, int end,
+                                  const DType *dtypes) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[first];
   long long extent = (long long)stage->extent[stage->axis_count - 1];
   long long step = (long long)near_rows(writer);
-  code_open(code, "for (int64_t near = 0; near < %lld; near += %lld)", extent, step);
-  code_line(code, "const int64_t beyond = nnc_least(near + %lld, %lld);", step, extent);
-  ColumnRows rows = {.name = 'a',
+  code_open(code, "for (int64_t near = %s; near < %s; near += %lld)", all->begin, all->end, step);
+  code_line(code, "const int64_t beyond = nnc_least(near + %lld, %s);", step, all->end);
+  ColumnRows rows = {.name = all->name,
                      .begin = "near",
                      .end = "beyond",
                      .fours_end = extent % COLUMN_ROWS != 0 ? "fours" : NULL};
@@ -344,6 +355,15 @@ static void write_columns_in_turn(LoopWriter *writer, int first, int end, const 
                arena_printf(code->arena, "const int64_t fours = near + (beyond - near) / %d * %d;",
                             COLUMN_ROWS, COLUMN_ROWS));
   code_close(code);
+}
+
+/* Whether all of these go by chains, and by accumulators of the same type. */
+static bool go_by_chains(const LoopWriter *writer, int first, int end, const DType *dtypes) {
+  for (int i = first; i < end; i++)
+    if (dtypes[i - first] != dtypes[0] ||
+        !goes_by_chains(&writer->kernel->stages[i], dtypes[i - first]))
+      return false;
+  return true;
 }
 
 /* Reductions that go over the same rows. */
@@ -356,8 +376,21 @@ static void write_columns_beside(LoopWriter *writer, int first, int end) {
   for (int i = first; i < end; i++) dtypes[i - first] = declare_columns(writer, i);
   loop_open_axes(writer, stage, 0, last);
   int rows = rows_together(writer, first, end);
-  if (rows > 0) write_columns_together(writer, first, end, dtypes, rows);
-  else write_columns_in_turn(writer, first, end, dtypes);
+  int64_t extent = stage->extent[last], whole = extent / greatest(rows, 1) * greatest(rows, 1);
+  ColumnRows all = {.name = 'a',
+                    .begin = "0",
+                    .end = code_integer(code->arena, extent),
+                    .fours_end = code_integer(code->arena, whole)};
+  bool has_chains = go_by_chains(writer, first, end, dtypes);
+  if (has_chains) {
+    all = (ColumnRows){.name = 'c', .begin = "chain", .end = "chain_end"};
+    all.fours_end = arena_printf(code->arena, "chain + (chain_end - chain) / %d * %d",
+                                 (int)greatest(rows, 1), (int)greatest(rows, 1));
+    open_chains(writer, first, end, dtypes[0]);
+  }
+  if (rows > 0) write_columns_together(writer, &all, first, end, dtypes, rows);
+  else write_columns_in_turn(writer, &all, first, end, dtypes);
+  if (has_chains) close_chains(writer, first, end);
   loop_close(writer, last);
   for (int i = first; i < end; i++) name_columns(writer, i, dtypes[i - first]);
 }
