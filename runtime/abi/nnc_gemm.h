@@ -68,13 +68,13 @@ NNC_INLINE void nnc_prefetch_all(const nnc_ahead *ahead, const int bytes) {
   }
 }
 
-/* The rows whose turn is in `depth` steps from step i on of k; NULL for none. Few are all read in the first steps. */
-NNC_INLINE const nnc_ahead *nnc_ahead_part(const nnc_ahead *ahead, int64_t i, int64_t depth,
-                                           int64_t k, nnc_ahead *part) {
-  if (!ahead || ahead->rows <= depth) return i == 0 ? ahead : NULL;
+/* The rows whose turn is in the chain from step i on of k; NULL for none. Few are all read in the first one. */
+NNC_INLINE const nnc_ahead *nnc_ahead_part(const nnc_ahead *ahead, int64_t i, int64_t k,
+                                           nnc_ahead *part) {
+  if (!ahead || ahead->rows <= NNC_TILE_CHAIN) return i == 0 ? ahead : NULL;
   const int64_t first = ahead->rows * i / k;
   *part = *ahead;
-  part->rows = ahead->rows * nnc_least(i + depth, k) / k - first;
+  part->rows = ahead->rows * nnc_least(i + NNC_TILE_CHAIN, k) / k - first;
   for (int64_t at = 0; at < ahead->count; at++)
     part->base[at] += (uintptr_t)(first * ahead->step[at]);
   return part;
@@ -202,7 +202,7 @@ enum { NNC_TILE_AHEAD = 12 };
       const int64_t depth = nnc_least(NNC_TILE_CHAIN, k - i);                                      \
       nnc_ahead part;                                                                              \
       tile_of(depth, a + i * a_k, a_row, a_k, b + i * b_k, b_k, tile, tile_row, begins && i == 0,  \
-              nnc_ahead_part(ahead, i, nnc_least(NNC_TILE_CHAIN, k), k, &part));                   \
+              nnc_ahead_part(ahead, i, k, &part));                                                 \
     }                                                                                              \
   }
 

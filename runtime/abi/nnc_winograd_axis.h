@@ -47,7 +47,7 @@ enum { NNC_WINOGRAD_PLACES = 6, NNC_WINOGRAD_TAPS = 5, NNC_WINOGRAD_SIZE = 4 /* 
 #define NNC_WINOGRAD_V (2 * NNC_WINOGRAD_B2 * (NNC_WINOGRAD_B2 - NNC_WINOGRAD_A2))
 
 /* Rounding errors of a sum by its terms, without their signs: .4 to 1.1 units of 2^-24 in the root mean square over one to
- * a thousand tiles, at most 5 in a million. Eight are taken for certain. */
+ * a thousand tiles, at most 5 in 80,000 sums. What is less than eight may be nothing else. */
 #define NNC_WINOGRAD_ERROR 0x1p-21f
 
 /* Taps and results along an axis: constants of a kernel, as are those of a tile. */

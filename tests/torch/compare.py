@@ -386,7 +386,7 @@ def show(row):
 
 def compare_draws(options, name, float_type, folder):
     """The first draw of inputs that agrees, else the last."""
-    draws = DRAWS if float_type == "f32" and not options.spoil else 1
+    draws = DRAWS if float_type == "f32" and not options.spoil and not options.pictures else 1
     for draw in range(draws):
         place = os.path.join(folder, str(draw))
         os.mkdir(place)

@@ -33,7 +33,6 @@ enum {
   COLUMN_UNIT = 64,
   MOST_COLUMNS = 1024, /* whose accumulators are half of a first-level cache at most */
   COLUMN_ROWS = 4,     /* added in one pass */
-  CHAIN = 256,         /* NNC_TILE_CHAIN */
   LONG_SUM = 4096      /* more floats than this are summed in double */
 };
 
@@ -172,7 +171,7 @@ static void write_column_rows(LoopWriter *writer, int number, DType dtype, const
 static bool goes_by_chains(const Stage *stage, DType dtype) {
   bool is_plain = dtype == DTYPE_F32 || stage->value->dtype == DTYPE_F64; /* not in double */
   return is_plain && stage->reduce == OP_REDUCE_SUM && stage->axis_count > 0 &&
-         stage->extent[stage->axis_count - 1] > CHAIN;
+         stage->extent[stage->axis_count - 1] > TILE_CHAIN;
 }
 
 /* Opens a loop over the chains of the last axis, [chain, chain_end), of the reductions [first, end), with accumulators of
@@ -181,8 +180,8 @@ static void open_chains(LoopWriter *writer, int first, int end, DType dtype) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[first];
   long long extent = (long long)stage->extent[stage->axis_count - 1];
-  code_open(code, "for (int64_t chain = 0; chain < %lld; chain += %d)", extent, CHAIN);
-  code_line(code, "const int64_t chain_end = nnc_least(chain + %d, %lld);", CHAIN, extent);
+  code_open(code, "for (int64_t chain = 0; chain < %lld; chain += %d)", extent, TILE_CHAIN);
+  code_line(code, "const int64_t chain_end = nnc_least(chain + %d, %lld);", TILE_CHAIN, extent);
   for (int i = first; i < end; i++)
     code_line(code, "%s c%d[%d] NNC_ALIGNED = {0};", c_value_type(dtype), i, writer->column_block);
 }

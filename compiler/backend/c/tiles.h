@@ -121,6 +121,7 @@ static inline bool contract_keeps_sums(const ContractGrid *grid) {
 static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }
 
 enum {
+  TILE_CHAIN = 256,   /* NNC_TILE_CHAIN: products that are summed one after the other */
   TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64,
   RASTER_SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */

@@ -174,8 +174,7 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
 /* Into as few pieces of about the same depth as may be, of whole chains of a tile: so the bits are those of the depth as a
  * whole, as it is where weights are kept. */
 static void cut_depth_of_matrices(ContractGrid *grid, int64_t most) {
-  enum { CHAIN = 256 /* NNC_TILE_CHAIN */ };
-  int64_t pieces = greatest(divide_up(grid->k, most), 1), unit = pieces > 1 ? CHAIN : 8;
+  int64_t pieces = greatest(divide_up(grid->k, most), 1), unit = pieces > 1 ? TILE_CHAIN : 8;
   grid->k_block = greatest(align_up(divide_up(grid->k, pieces), unit), unit);
 }
 
